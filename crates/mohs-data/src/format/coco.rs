@@ -1,0 +1,265 @@
+//! COCO files: pictures, categories, boxes and outlines in one JSON document.
+//!
+//! COCO annotates objects; a stimulus has one label. The category that covers most of the picture
+//! (by the area of its boxes) names it, and only boxes of that category are kept. Pictures without
+//! any annotation have no label: they are listed, not guessed. Crowd regions are left out of
+//! labels and boxes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::document;
+use crate::mask::Segmentation;
+use crate::{
+    Annotation, BoundingBox, Extra, FileError, Label, Mask, MaskError, Problem, Stimulus,
+    StimulusId,
+};
+
+/// What a COCO file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coco {
+    /// Pictures with a label, in file order. The id is the file name, `image_id` is extra.
+    pub stimuli: Vec<Stimulus>,
+    /// Outlines, in file order.
+    pub annotations: Vec<Annotation>,
+    /// File names of pictures nobody annotated.
+    pub without_label: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    images: Vec<ImageEntry>,
+    #[serde(default)]
+    annotations: Vec<ObjectEntry>,
+    #[serde(default)]
+    categories: Vec<CategoryEntry>,
+}
+
+#[derive(Deserialize)]
+struct ImageEntry {
+    id: i64,
+    file_name: String,
+    height: Option<u32>,
+    width: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct CategoryEntry {
+    id: i64,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct ObjectEntry {
+    id: Option<i64>,
+    image_id: i64,
+    category_id: i64,
+    bbox: Option<Vec<f64>>,
+    segmentation: Option<Outline>,
+    #[serde(default)]
+    iscrowd: u8,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Outline {
+    Runs(Segmentation),
+    Polygons(Vec<Vec<f64>>),
+}
+
+/// Reads a COCO file.
+pub fn read(path: &Path) -> Result<Coco, FileError> {
+    parse(path, &document::read_text(path, "a COCO file")?)
+}
+
+/// Parses the text of a COCO file; `path` is only for errors.
+pub fn parse(path: &Path, text: &str) -> Result<Coco, FileError> {
+    let document: Document = document::parse_json(path, text)?;
+    let mut image_idx_by_id = BTreeMap::new();
+    for (idx, image) in document.images.iter().enumerate() {
+        let key = format!("images[{idx}]");
+        if image.file_name.is_empty() {
+            return Err(bad(path, &format!("{key}.file_name"), "a file name", ""));
+        }
+        if let Some(first) = image_idx_by_id.insert(image.id, idx) {
+            let found = format!("{}, as in images[{first}]", image.id);
+            return Err(bad(path, &format!("{key}.id"), "an id of its own", &found));
+        }
+    }
+    let names: BTreeMap<i64, &str> =
+        document.categories.iter().map(|category| (category.id, &*category.name)).collect();
+
+    let mut objects_by_image: Vec<Vec<&ObjectEntry>> = vec![Vec::new(); document.images.len()];
+    let mut annotations = Vec::new();
+    for (idx, object) in document.annotations.iter().enumerate() {
+        let key = format!("annotations[{idx}]");
+        let unknown = |what, id: i64, known_in: &str| {
+            let (id, known_in) = (id.to_string(), format!("the {known_in} of this file"));
+            FileError::new(path, Problem::Unknown { what, id, known_in, nearest: None })
+                .in_column(&key)
+        };
+        let image_idx = *image_idx_by_id
+            .get(&object.image_id)
+            .ok_or_else(|| unknown("image", object.image_id, "images"))?;
+        let name = names
+            .get(&object.category_id)
+            .ok_or_else(|| unknown("category", object.category_id, "categories"))?;
+        objects_by_image[image_idx].push(object);
+        let image = &document.images[image_idx];
+        let mask = mask_of(image, object).map_err(|error| {
+            let problem = Problem::Syntax { message: error.to_string() };
+            FileError::new(path, problem).in_column(&format!("{key}.segmentation"))
+        })?;
+        if let Some(mask) = mask {
+            let mut extra = Map::new();
+            extra.insert("coco_id".into(), object.id.map_or(Value::Null, Value::from));
+            extra.insert("iscrowd".into(), object.iscrowd.into());
+            annotations.push(Annotation {
+                stimulus: StimulusId::new(&image.file_name),
+                participant: None,
+                label: Label::new(name),
+                mask,
+                extra,
+            });
+        }
+    }
+
+    let mut coco = Coco { stimuli: Vec::new(), annotations, without_label: Vec::new() };
+    for (image, objects) in document.images.iter().zip(&objects_by_image) {
+        match label_and_boxes(objects) {
+            Some((category, boxes)) => coco.stimuli.push(Stimulus {
+                id: StimulusId::new(&image.file_name),
+                file: PathBuf::from(&image.file_name),
+                label: Label::new(names[&category]),
+                dataset: None,
+                boxes,
+                mask: None,
+                attribute: None,
+                level: None,
+                extra: Extra::from_pairs([("image_id", image.id.to_string())]),
+            }),
+            None => coco.without_label.push(image.file_name.clone()),
+        }
+    }
+    if coco.stimuli.is_empty() {
+        let problem = Problem::BadValue {
+            expected: "a COCO file with annotated pictures".into(),
+            found: format!("{} pictures without annotation", coco.without_label.len()),
+            hint: Some("name the file of instances, not that of captions or of test images".into()),
+        };
+        return Err(FileError::new(path, problem));
+    }
+    Ok(coco)
+}
+
+fn bad(path: &Path, key: &str, expected: &str, found: &str) -> FileError {
+    let problem = Problem::BadValue { expected: expected.into(), found: found.into(), hint: None };
+    FileError::new(path, problem).in_column(key)
+}
+
+fn mask_of(image: &ImageEntry, object: &ObjectEntry) -> Result<Option<Mask>, MaskError> {
+    match &object.segmentation {
+        None => Ok(None),
+        Some(Outline::Runs(segmentation)) => Mask::try_from(segmentation.clone()).map(Some),
+        Some(Outline::Polygons(polygons)) if polygons.is_empty() => Ok(None),
+        Some(Outline::Polygons(polygons)) => {
+            let (height, width) = (image.height.unwrap_or(0), image.width.unwrap_or(0));
+            Mask::from_polygons(height, width, polygons).map(Some)
+        }
+    }
+}
+
+/// Returns the category that covers most, and its boxes; `None` without objects.
+fn label_and_boxes(objects: &[&ObjectEntry]) -> Option<(i64, Vec<BoundingBox>)> {
+    let mut area_by_category: BTreeMap<i64, f64> = BTreeMap::new();
+    for object in objects.iter().filter(|object| object.iscrowd == 0) {
+        let area = bounding_box(object).map_or(0.0, |b| b.width * b.height);
+        *area_by_category.entry(object.category_id).or_default() += area;
+    }
+    let mut best: Option<(i64, f64)> = None;
+    for (category, area) in area_by_category {
+        // Strictly more, so that the lower category id wins a tie.
+        if best.is_none_or(|(_, most)| most < area) {
+            best = Some((category, area));
+        }
+    }
+    let (category, _) = best?;
+    let is_kept = |object: &&&ObjectEntry| object.category_id == category && object.iscrowd == 0;
+    let boxes = objects.iter().filter(is_kept).filter_map(|object| bounding_box(object));
+    Some((category, boxes.collect()))
+}
+
+/// Returns the box; COCO has some without area, which outline nothing.
+fn bounding_box(object: &ObjectEntry) -> Option<BoundingBox> {
+    let &[x, y, width, height] = object.bbox.as_deref()? else { return None };
+    let is_finite = [x, y, width, height].iter().all(|n| n.is_finite());
+    (is_finite && 0.0 < width && 0.0 < height).then_some(BoundingBox { x, y, width, height })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"{
+      "info": {"year": 2024},
+      "images": [
+        {"id": 1, "file_name": "a.jpg", "height": 4, "width": 4},
+        {"id": 2, "file_name": "b.jpg", "height": 2, "width": 2},
+        {"id": 3, "file_name": "empty.jpg", "height": 2, "width": 2}
+      ],
+      "annotations": [
+        {"id": 10, "image_id": 1, "category_id": 7, "bbox": [0, 0, 1, 1],
+         "segmentation": {"size": [4, 4], "counts": [0, 1, 15]}},
+        {"id": 11, "image_id": 1, "category_id": 8, "bbox": [1, 1, 2, 2],
+         "segmentation": [[1, 1, 3, 1, 3, 3, 1, 3]]},
+        {"id": 12, "image_id": 2, "category_id": 7, "bbox": [0, 0, 2, 2]}
+      ],
+      "categories": [{"id": 7, "name": "spoon"}, {"id": 8, "name": "mug"}]
+    }"#;
+
+    #[test]
+    fn the_largest_category_names_the_picture() {
+        let coco = parse(Path::new("instances.json"), SMALL).unwrap();
+        let labels: Vec<_> =
+            coco.stimuli.iter().map(|s| (s.id.as_str(), s.label.as_str())).collect();
+        assert_eq!(labels, [("a.jpg", "mug"), ("b.jpg", "spoon")]);
+        assert_eq!(coco.stimuli[0].boxes.len(), 1);
+        assert_eq!(coco.stimuli[0].extra.get("image_id"), Some("1"));
+        assert_eq!(coco.without_label, ["empty.jpg"]);
+    }
+
+    #[test]
+    fn runs_and_polygons_become_masks() {
+        let coco = parse(Path::new("instances.json"), SMALL).unwrap();
+        let areas: Vec<_> =
+            coco.annotations.iter().map(|a| (a.label.as_str(), a.mask.area())).collect();
+        assert_eq!(areas, [("spoon", 1), ("mug", 4)]);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let error_of = |from: &str, to: &str| {
+            let text = SMALL.replacen(from, to, 1);
+            parse(Path::new("c.json"), &text).unwrap_err().to_string()
+        };
+        insta::assert_snapshot!(
+            error_of("\"image_id\": 2", "\"image_id\": 20"),
+            @"c.json: `annotations[2]` image `20` is not in the images of this file"
+        );
+        insta::assert_snapshot!(
+            error_of("[0, 1, 15]", "[0, 1, 16]"),
+            @"c.json: `annotations[0].segmentation` run lengths should add up to 16 pixels, found 17"
+        );
+        insta::assert_snapshot!(
+            error_of("\"id\": 2, \"file_name\"", "\"id\": 1, \"file_name\""),
+            @"c.json: `images[1].id` should be an id of its own, found `1, as in images[0]`"
+        );
+        insta::assert_snapshot!(
+            error_of("\"images\"", "\"pictures\""),
+            @"c.json:16: missing field `images`"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Documents read whole: TOML and JSON, with the place of a mistake.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::atomic;
+use crate::{FileError, Problem};
+
+/// Reads a text file; `expected` says what should be in it.
+pub(crate) fn read_text(path: &Path, expected: &'static str) -> Result<String, FileError> {
+    let bytes = std::fs::read(path).map_err(|cause| FileError::cannot_read(path, cause))?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(FileError::new(path, Problem::Empty { expected }));
+    }
+    if let Some(looks_like) = super::csv_rows::not_text(&bytes) {
+        return Err(FileError::new(path, Problem::NotText { looks_like }));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let looks_like = "bytes that are not UTF-8".into();
+        FileError::new(path, Problem::NotText { looks_like }).at_line(line)
+    })
+}
+
+/// Refuses a document of a newer version before its unknown keys are complained about.
+pub(crate) fn check_toml_version(
+    path: &Path,
+    text: &str,
+    noun: &'static str,
+    newest: u64,
+) -> Result<(), FileError> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        version: Option<u64>,
+    }
+    // Syntax errors are left to the full parse, which knows the place.
+    let Ok(Versioned { version: Some(found) }) = toml::from_str(text) else { return Ok(()) };
+    check_version(path, noun, found, newest)
+}
+
+/// Parses TOML into a type.
+pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
+    toml::from_str(text).map_err(|error| {
+        let message = error.message().to_owned();
+        let located = FileError::new(path, Problem::Syntax { message });
+        match error.span() {
+            Some(span) => located.at_line(line_of(text, span.start)),
+            None => located,
+        }
+    })
+}
+
+/// Refuses a JSON document of a newer version before its unknown keys are complained about.
+pub(crate) fn check_json_version(
+    path: &Path,
+    text: &str,
+    noun: &'static str,
+    newest: u64,
+) -> Result<(), FileError> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        version: Option<u64>,
+    }
+    // Syntax errors are left to the full parse, which knows the place.
+    let Ok(Versioned { version: Some(found) }) = serde_json::from_str(text) else { return Ok(()) };
+    check_version(path, noun, found, newest)
+}
+
+fn check_version(
+    path: &Path,
+    noun: &'static str,
+    found: u64,
+    newest: u64,
+) -> Result<(), FileError> {
+    if newest < found {
+        let problem = Problem::NewerVersion { noun, found, newest };
+        return Err(FileError::new(path, problem).in_column("version"));
+    }
+    Ok(())
+}
+
+/// Parses JSON into a type.
+pub(crate) fn parse_json<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
+    // A byte-order mark is no JSON, but some editors leave one.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_json::from_str(text).map_err(|error| {
+        let full = error.to_string();
+        // The place goes in front, like every other place.
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let message = full.strip_suffix(&place).unwrap_or(&full).to_owned();
+        let located = FileError::new(path, Problem::Syntax { message });
+        if error.line() == 0 { located } else { located.at_line(error.line() as u64) }
+    })
+}
+
+/// Writes a type as TOML, atomically.
+pub(crate) fn write_toml<T: Serialize>(path: &Path, value: &T) -> Result<(), FileError> {
+    let text = toml::to_string(value)
+        .map_err(|error| FileError::cannot_write(path, std::io::Error::other(error)))?;
+    atomic::write_file(path, text.as_bytes())
+}
+
+fn line_of(text: &str, offset: usize) -> u64 {
+    1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|b| **b == b'\n').count() as u64
+}

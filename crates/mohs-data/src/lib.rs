@@ -1,0 +1,46 @@
+//! The nouns of `mohs`, their units and ids, and the versioned files they live in.
+//!
+//! Everything people and models produce passes through these types: a [`Stimulus`] is shown, a
+//! [`Trial`] or a [`Prediction`] comes back, a [`Difficulty`] is what we learn. Each noun has one
+//! file format (see [`format`](mod@format)), read strictly and written atomically.
+//!
+//! This crate computes nothing: no statistics, no pixels. It refuses to guess units, to average
+//! and to print. Read `trial.rs` first; the other nouns follow the same pattern. Commands that need
+//! whole files checked against each other start from [`check`].
+
+mod annotation;
+mod caveat;
+pub mod check;
+mod comparison;
+mod difficulty;
+mod error;
+mod estimate;
+mod exclusion;
+mod extra;
+pub mod format;
+mod id;
+mod manifest;
+mod mask;
+mod prediction;
+mod stimulus;
+mod study;
+mod trial;
+mod units;
+
+pub use annotation::Annotation;
+pub use caveat::{Caveat, Caveats};
+pub use check::{Checks, TrialChecks};
+pub use comparison::{Comparison, Harder};
+pub use difficulty::Difficulty;
+pub use error::{FileError, Problem};
+pub use estimate::Estimate;
+pub use exclusion::{Excluded, Exclusion};
+pub use extra::Extra;
+pub use id::{Label, ModelName, ParticipantId, SessionId, StimulusId, TrialId};
+pub use manifest::{Manifest, ModelEntry, Parameter, Preprocess, ProbeEntry};
+pub use mask::{Mask, MaskError};
+pub use prediction::{Answer, Condition, FailureReason, Outcome, Prediction};
+pub use stimulus::{BoundingBox, Stimulus};
+pub use study::{ExclusionRules, FlashDesign, MvtRule, ScoreOptions, SimulateOptions, Study, Task};
+pub use trial::{TimingVerdict, Trial};
+pub use units::{Frames, Millis, Seed};

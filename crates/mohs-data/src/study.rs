@@ -1,0 +1,310 @@
+//! A study: what is shown to whom, which data count and how they are scored (`study.toml`).
+//!
+//! The file is the configuration: everything that changes a result stands in it, with defaults
+//! that follow the viewing-time paper.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::format::document;
+use crate::{FileError, Millis, Problem, TimingVerdict};
+
+/// What participants do, which data count, and how they are scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Version of the file's format.
+    pub version: u64,
+    /// A short name, used in reports.
+    pub name: String,
+    /// What participants do.
+    pub task: Task,
+    /// The table of stimuli, relative to the study's folder.
+    #[serde(default = "default_stimuli")]
+    pub stimuli: PathBuf,
+    /// The answers participants choose from; empty means the labels of the stimuli.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// How flashes are shown.
+    #[serde(default)]
+    pub flash: FlashDesign,
+    /// Which data are set aside.
+    #[serde(default)]
+    pub exclusions: ExclusionRules,
+    /// How trials become difficulty.
+    #[serde(default)]
+    pub score: ScoreOptions,
+    /// What `mohs simulate` assumes.
+    #[serde(default)]
+    pub simulate: SimulateOptions,
+}
+
+/// What a participant has to do in a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// Name what was flashed for a short time (viewing time).
+    Flash,
+    /// Answer at a beep (speed–accuracy).
+    Beep,
+    /// Say which of two stimuli is harder.
+    Pairs,
+    /// Draw the outline of the object.
+    Masks,
+    /// Name what is shown, without time pressure.
+    Rate,
+}
+
+impl Task {
+    /// The tasks and their words in files.
+    pub const WORDS: [(&'static str, Self); 5] = [
+        ("flash", Self::Flash),
+        ("beep", Self::Beep),
+        ("pairs", Self::Pairs),
+        ("masks", Self::Masks),
+        ("rate", Self::Rate),
+    ];
+
+    /// Returns the word in files.
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+}
+
+/// How flashes are shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlashDesign {
+    /// Exposures, ascending.
+    pub exposures_ms: Vec<Millis>,
+    /// Participants who see each stimulus at each exposure.
+    pub participants_per_cell: usize,
+    /// Trials one participant does.
+    pub trials_per_participant: usize,
+    /// Fixation cross before the stimulus.
+    pub fixation_ms: Millis,
+    /// Mask after the stimulus.
+    pub mask_ms: Millis,
+}
+
+impl Default for FlashDesign {
+    fn default() -> Self {
+        Self {
+            exposures_ms: [17.0, 50.0, 100.0, 150.0, 250.0, 10_000.0].map(ms).to_vec(),
+            participants_per_cell: 7,
+            trials_per_participant: 50,
+            fixation_ms: ms(500.0),
+            mask_ms: ms(500.0),
+        }
+    }
+}
+
+/// Which data are set aside. A rule that is not given is not applied.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExclusionRules {
+    /// `low-accuracy`: participants whose accuracy at the longest exposure is below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_accuracy_at_longest: Option<f64>,
+    /// `too-fast`: trials answered sooner than this after onset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rt_ms: Option<Millis>,
+    /// `too-slow`: trials answered later than this after onset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rt_ms: Option<Millis>,
+    /// `duplicate`: when a participant saw a stimulus more than once, all but the first trial.
+    pub repeated_stimuli: bool,
+    /// `bad-timing`: trials whose presentation log has one of these verdicts.
+    pub timing: Vec<TimingVerdict>,
+    /// `by-hand`: participants to set aside.
+    pub participants: Vec<String>,
+}
+
+/// How trials become difficulty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScoreOptions {
+    /// Share of correct answers from which a stimulus counts as recognised.
+    pub criterion: f64,
+    /// What counts as the minimum viewing time when recognition is not monotone.
+    pub rule: MvtRule,
+    /// Chance of a right guess; one over the number of labels when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guess_rate: Option<f64>,
+    /// Confidence of all intervals.
+    pub confidence: f64,
+    /// Draws of each bootstrap.
+    pub n_resamples: usize,
+}
+
+impl Default for ScoreOptions {
+    fn default() -> Self {
+        Self {
+            criterion: 0.5,
+            rule: MvtRule::Stays,
+            guess_rate: None,
+            confidence: 0.95,
+            n_resamples: 1_000,
+        }
+    }
+}
+
+/// What counts as the minimum viewing time when recognition is not monotone in exposure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MvtRule {
+    /// The shortest exposure from which the stimulus stays recognised at every longer one.
+    Stays,
+    /// The shortest exposure at which the stimulus is recognised at all.
+    First,
+}
+
+impl MvtRule {
+    /// Returns the word in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stays => "stays",
+            Self::First => "first",
+        }
+    }
+}
+
+/// What `mohs simulate` assumes about people and costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SimulateOptions {
+    /// Stimuli to simulate; the study's own number when its table is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_stimuli: Option<usize>,
+    /// Share of stimuli whose band should come out right.
+    pub goal: f64,
+    /// Share of participants who stop half-way.
+    pub drop_out: f64,
+    /// Seconds a trial takes apart from the exposure.
+    pub seconds_per_trial: f64,
+    /// Pay for an hour, in your currency.
+    pub pay_per_hour: f64,
+    /// Share the recruiter takes on top of the pay.
+    pub recruiter_fee: f64,
+}
+
+impl Default for SimulateOptions {
+    fn default() -> Self {
+        Self {
+            n_stimuli: None,
+            goal: 0.7,
+            drop_out: 0.05,
+            seconds_per_trial: 6.0,
+            pay_per_hour: 12.0,
+            recruiter_fee: 0.33,
+        }
+    }
+}
+
+fn ms(value: f64) -> Millis {
+    Millis::new(value).expect("because the defaults are finite")
+}
+
+fn default_stimuli() -> PathBuf {
+    "stimuli.csv".into()
+}
+
+impl Study {
+    /// The version this code writes, and the newest it reads.
+    pub const VERSION: u64 = 1;
+
+    /// Starts a study with the defaults of the viewing-time paper.
+    pub fn new(name: &str, task: Task) -> Self {
+        Self {
+            version: Self::VERSION,
+            name: name.to_owned(),
+            task,
+            stimuli: default_stimuli(),
+            labels: Vec::new(),
+            flash: FlashDesign::default(),
+            exclusions: ExclusionRules::default(),
+            score: ScoreOptions::default(),
+            simulate: SimulateOptions::default(),
+        }
+    }
+
+    /// Reads and checks `study.toml`.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        Self::parse(path, &document::read_text(path, "a study in TOML")?)
+    }
+
+    /// Parses and checks the text of `study.toml`; `path` is only for errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
+        document::check_toml_version(path, text, "study", Self::VERSION)?;
+        let study: Self = document::parse_toml(path, text)?;
+        study.check(path)?;
+        Ok(study)
+    }
+
+    /// Writes `study.toml`.
+    pub fn write(&self, path: &Path) -> Result<(), FileError> {
+        document::write_toml(path, self)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), FileError> {
+        let bad = |key: &str, expected: &str, found: String| {
+            let problem = Problem::BadValue { expected: expected.into(), found, hint: None };
+            Err(FileError::new(path, problem).in_column(key))
+        };
+        let exposures = &self.flash.exposures_ms;
+        let ascending = exposures.windows(2).all(|pair| pair[0] < pair[1]);
+        let in_range = exposures.iter().all(|ms| (1.0..3_600_000.0).contains(&ms.value()));
+        if exposures.is_empty() || !ascending || !in_range {
+            let found = exposures.iter().map(|ms| ms.value().to_string()).collect::<Vec<_>>();
+            let expected = "one or more milliseconds, from 1 up, ascending";
+            return bad("flash.exposures_ms", expected, found.join(", "));
+        }
+        if self.flash.participants_per_cell == 0 {
+            return bad("flash.participants_per_cell", "1 or more", "0".into());
+        }
+        if self.flash.trials_per_participant == 0 {
+            return bad("flash.trials_per_participant", "1 or more", "0".into());
+        }
+        let shares = [
+            ("score.criterion", Some(self.score.criterion)),
+            ("score.guess_rate", self.score.guess_rate),
+            ("score.confidence", Some(self.score.confidence)),
+            ("simulate.goal", Some(self.simulate.goal)),
+        ];
+        for (key, share) in shares {
+            if let Some(share) = share
+                && !(0.0 < share && share < 1.0)
+            {
+                return bad(key, "a share between 0 and 1", share.to_string());
+            }
+        }
+        let accuracy = self.exclusions.min_accuracy_at_longest;
+        if let Some(accuracy) = accuracy
+            && !(0.0..=1.0).contains(&accuracy)
+        {
+            let key = "exclusions.min_accuracy_at_longest";
+            return bad(key, "a share from 0 to 1", accuracy.to_string());
+        }
+        if !(0.0..1.0).contains(&self.simulate.drop_out) {
+            let found = self.simulate.drop_out.to_string();
+            return bad("simulate.drop_out", "a share from 0 up to 1", found);
+        }
+        let costs = [
+            ("simulate.seconds_per_trial", self.simulate.seconds_per_trial),
+            ("simulate.pay_per_hour", self.simulate.pay_per_hour),
+            ("simulate.recruiter_fee", self.simulate.recruiter_fee),
+        ];
+        for (key, cost) in costs {
+            if !cost.is_finite() || cost < 0.0 {
+                return bad(key, "a number, 0 or more", cost.to_string());
+            }
+        }
+        for (idx, label) in self.labels.iter().enumerate() {
+            if self.labels[..idx].contains(label) {
+                return bad("labels", "labels without repetition", label.clone());
+            }
+        }
+        Ok(())
+    }
+}

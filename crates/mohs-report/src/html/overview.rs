@@ -1,0 +1,133 @@
+//! The overview: the answer in a sentence, a strip of bands, and the few numbers that matter most.
+
+use mohs_score::human::viewing_time::ViewingTime;
+
+use super::caveats::{self, Part};
+use super::figure::Figure;
+use super::section::Section;
+use super::sheet::{self, Cell, Column, Sheet};
+use crate::Summary;
+use crate::chart::strip::{self, Strip};
+use crate::escape::esc;
+use crate::headline;
+use crate::number::{Unit, count, counted};
+
+const TRIALS: (&str, &str) = ("trial", "trials");
+const STIMULI: (&str, &str) = ("stimulus", "stimuli");
+
+/// Data sets shown as numbers of their own on top.
+const MOST_SETS: usize = 3;
+
+/// Returns the overview of a study without findings.
+pub(super) fn empty(summary: &Summary) -> Section {
+    let body = format!(
+        "{}<p class=\"answer\">There are no findings yet.</p>\n\
+         <p>No flash trials were scored. Score some with <code>mohs score</code> and write this \
+         report again.</p>\n",
+        heading(summary)
+    );
+    Section { id: "answer", nav: "Answer", title: String::new(), body }
+}
+
+pub(super) fn section(summary: &Summary, found: &ViewingTime) -> Section {
+    let body = format!(
+        "{heading}<p class=\"answer\">{answer}</p>\n\
+         <p class=\"lede\">{right} Based on {basis}; brackets are {intervals}, <i>n</i> says how many \
+         observations stand behind a number.</p>\n\
+         {notes}{strip}{facts}",
+        heading = heading(summary),
+        answer = esc(&headline::answer(found)),
+        right = esc(&headline::right_answers(found)),
+        basis = esc(&headline::basis(found)),
+        intervals = super::intervals(found),
+        notes = caveats::notes(found, Part::Answer),
+        strip = band_strip(found),
+        facts = facts(found),
+    );
+    Section { id: "answer", nav: "Answer", title: String::new(), body }
+}
+
+fn heading(summary: &Summary) -> String {
+    let simulated = match summary.simulated {
+        true => {
+            "<p class=\"simulated\"><b>Simulated.</b> These answers come from simulated people. \
+             They show what a study could find, not what people see.</p>\n"
+        }
+        false => "",
+    };
+    format!(
+        "<p class=\"kicker\">How hard is this image set?</p>\n\
+         <h1 id=\"answer-title\">{}</h1>\n{simulated}",
+        esc(&summary.title)
+    )
+}
+
+fn band_strip(found: &ViewingTime) -> String {
+    let bands: Vec<String> = found.bands.iter().map(|finding| finding.band.name()).collect();
+    let strips = [Strip {
+        name: String::new(),
+        n_by_band: found.bands.iter().map(|finding| finding.n_stimuli).collect(),
+    }];
+    let mut sheet = Sheet::new(vec![
+        Column::text("Minimum viewing time", "band"),
+        Column::count("Stimuli", "n_stimuli"),
+        Column::estimate("Share of stimuli", "share", Unit::Share),
+    ]);
+    for finding in &found.bands {
+        sheet.push(vec![
+            Cell::Ranked(finding.band.name(), finding.band.idx),
+            Cell::Count(finding.n_stimuli),
+            Cell::Estimate(finding.share),
+        ]);
+    }
+    let figure = Figure {
+        id: "stimuli-by-viewing-time",
+        title: "Stimuli by the time people need to recognise them",
+        caption:
+            "Numbers of stimuli per minimum viewing time, easy on the left, hard on the right. \
+                  These are counts; shares with their intervals are under <i>Numbers</i>."
+                .into(),
+        sheet,
+    };
+    figure.html(|canvas| strip::strips(canvas, &strips, &bands, figure.title))
+}
+
+fn facts(found: &ViewingTime) -> String {
+    let mut facts = vec![fact(
+        "Right answers, all exposures",
+        &sheet::estimate_of(Unit::Share, &found.accuracy, TRIALS),
+        "over all stimuli",
+    )];
+    if let Some(finding) = found.bands.first().filter(|finding| finding.band.mvt.is_some()) {
+        let title = format!("Recognised at {}", finding.band.name());
+        let share = sheet::estimate_of(Unit::Share, &finding.share, STIMULI);
+        facts.push(fact(&title, &share, "by the counting rule"));
+    }
+    if let Some(finding) = found.bands.last().filter(|finding| finding.band.mvt.is_none()) {
+        let share = sheet::estimate_of(Unit::Share, &finding.share, STIMULI);
+        facts.push(fact("Never recognised", &share, "by the counting rule"));
+    }
+    for group in found.by_dataset.iter().take(MOST_SETS) {
+        let title = match found.by_dataset.len() {
+            1 => "Typical threshold".to_owned(),
+            _ => format!("Typical threshold, {}", group.name),
+        };
+        let html = sheet::estimate_of(Unit::Time, &group.threshold_ms, STIMULI);
+        facts.push(fact(&title, &html, "by the model"));
+    }
+    let n_aside = found.n_trials_read.saturating_sub(found.n_trials);
+    facts.push(fact(
+        "Trials counted",
+        &format!("<span class=\"est\"><b>{}</b></span>", count(found.n_trials)),
+        &format!(
+            "of {} read; <a href=\"#exclusions\">{} set aside</a>",
+            counted(found.n_trials_read, "trial", "trials"),
+            count(n_aside)
+        ),
+    ));
+    format!("<dl class=\"facts\">{}</dl>\n", facts.concat())
+}
+
+fn fact(title: &str, html: &str, note: &str) -> String {
+    format!("<div><dt>{}</dt><dd>{html}<small>{note}</small></dd></div>", esc(title))
+}

@@ -1,0 +1,28 @@
+//! Findings of `mohs` as one HTML file, as text for a terminal, as JSON and as CSV.
+//!
+//! A [`Summary`] goes in, a `String` comes out. Pure: no files, no clock, no environment, no
+//! randomness; the same summary and pictures give the same bytes. The HTML file loads nothing: its
+//! style, script, charts and pictures are inside it.
+//!
+//! This crate measures nothing. It shows the estimates it is given, each with its interval and n,
+//! and prints caveats beside the numbers they weaken. Read `summary.rs` first, then `html.rs`,
+//! which lists the sections of a report in order; charts are in `chart/`, one kind per file.
+
+mod chart;
+mod csv;
+mod escape;
+mod headline;
+mod html;
+mod number;
+mod picture;
+mod summary;
+mod table;
+mod text;
+mod width;
+
+pub use csv::render_csv;
+pub use html::{render_html, stimuli_for_gallery};
+pub use picture::{Pictures, Thumbnail};
+pub use summary::{Summary, SummaryError};
+pub use table::TextTable;
+pub use text::render_text;

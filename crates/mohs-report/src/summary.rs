@@ -1,0 +1,96 @@
+//! The summary: everything a report shows, as one versioned JSON file (`summary.json`).
+//!
+//! It holds findings, never raw trials and never pictures. Chapters are optional: a study without
+//! flash trials has no viewing times, and its report says so.
+
+use mohs_score::human::viewing_time::ViewingTime;
+use serde::{Deserialize, Serialize};
+
+/// The findings of a study, ready to be shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of this format; [`Summary::VERSION`] when written by this program.
+    pub version: u64,
+    /// Name of the study, as people know it.
+    pub title: String,
+    /// Version of the `mohs` that computed the findings.
+    pub mohs_version: String,
+    /// The seed every random draw came from.
+    pub seed: u64,
+    /// Whether the trials come from simulated people; a report says so on top.
+    pub simulated: bool,
+    /// What flash trials say, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewing_time: Option<ViewingTime>,
+}
+
+/// Only the version, to refuse a newer file before its other fields confuse the reader.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u64,
+}
+
+impl Summary {
+    /// The newest version this program reads, and the one it writes.
+    pub const VERSION: u64 = 1;
+
+    /// Returns the summary as indented JSON with a final line break; fields in fixed order, so
+    /// equal summaries are equal bytes.
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self)
+            .expect("a summary has text keys only and no part that refuses to be written");
+        json.push('\n');
+        json
+    }
+
+    /// Returns the summary in `json`.
+    ///
+    /// # Errors
+    ///
+    /// [`SummaryError::Newer`] when the file was written by a later `mohs`, and
+    /// [`SummaryError::NotASummary`] when it is not JSON, lacks a field or has a number out of
+    /// range.
+    pub fn from_json(json: &str) -> Result<Self, SummaryError> {
+        let Versioned { version } = serde_json::from_str(json)?;
+        if Self::VERSION < version {
+            return Err(SummaryError::Newer { found: version, newest: Self::VERSION });
+        }
+        Ok(serde_json::from_str(json)?)
+    }
+}
+
+/// Why a text is not a summary this program can read.
+#[derive(Debug, thiserror::Error)]
+pub enum SummaryError {
+    /// Written by a later `mohs`.
+    #[error("the summary has version {found}, this mohs reads versions up to {newest}")]
+    Newer {
+        /// Version of the file.
+        found: u64,
+        /// Newest version this program reads.
+        newest: u64,
+    },
+    /// Not JSON, or not of this shape.
+    #[error("expected a summary written by `mohs score`, found something else")]
+    NotASummary(#[from] serde_json::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_summary_is_refused_with_both_versions() {
+        let err = Summary::from_json(r#"{ "version": 7, "colour": "new field" }"#).unwrap_err();
+        assert_eq!(err.to_string(), "the summary has version 7, this mohs reads versions up to 1");
+    }
+
+    #[test]
+    fn a_text_that_is_no_summary_is_refused() {
+        assert!(matches!(Summary::from_json("[]"), Err(SummaryError::NotASummary(_))));
+        assert!(matches!(
+            Summary::from_json(r#"{ "version": 1 }"#),
+            Err(SummaryError::NotASummary(_))
+        ));
+    }
+}

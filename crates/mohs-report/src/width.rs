@@ -1,0 +1,70 @@
+//! How wide a text is: in columns of a terminal and, roughly, in pixels of a chart.
+//!
+//! Good enough for alignment and for leaving room; not a text layout engine. Combining marks take
+//! no column, East Asian wide characters and emoji take two.
+
+/// Returns the columns a text takes in a terminal.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(char_columns).sum()
+}
+
+/// Returns `text`, or its beginning and `…` when it is wider than `max` columns.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    if columns(text) <= max {
+        return text.into();
+    }
+    let mut short = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += char_columns(c);
+        if max < used {
+            break;
+        }
+        short.push(c);
+    }
+    short.truncate(short.trim_end().len());
+    short.push('…');
+    short
+}
+
+/// Returns about how wide a text is in a proportional font of `size` pixels.
+#[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^52 columns")]
+pub(crate) fn pixels(text: &str, size: f64) -> f64 {
+    // Mean advance of digits and lower-case letters in common sans-serif fonts, rounded up.
+    const EM_PER_COLUMN: f64 = 0.56;
+    columns(text) as f64 * size * EM_PER_COLUMN
+}
+
+fn char_columns(c: char) -> usize {
+    match u32::from(c) {
+        0..=0x1f | 0x7f..=0x9f => 0,
+        0x300..=0x36f | 0x483..=0x489 | 0x591..=0x5bd | 0x610..=0x61a | 0x64b..=0x65f => 0,
+        0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe20..=0xfe2f => 0,
+        0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064 | 0xfe00..=0xfe0f | 0xfeff => 0,
+        0x1100..=0x115f | 0x2e80..=0x303e | 0x3041..=0xa4cf | 0xac00..=0xd7a3 => 2,
+        0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 => 2,
+        0x1f300..=0x1f64f | 0x1f680..=0x1f6ff | 0x1f900..=0x1f9ff | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_and_combining_characters_take_their_columns() {
+        assert_eq!(columns("naïve"), 5);
+        assert_eq!(columns("nai\u{308}ve"), 5);
+        assert_eq!(columns("椅子"), 4);
+        assert_eq!(columns("🐈"), 2);
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_to_its_columns() {
+        assert_eq!(shorten("banana", 6), "banana");
+        assert_eq!(shorten("banana split", 8), "banana…");
+        assert_eq!(shorten("椅子の写真", 6), "椅子…");
+        assert_eq!(shorten("ab", 1), "…");
+    }
+}

@@ -1,0 +1,6 @@
+//! Whole reports: what they hold, what they refuse to load, and what cannot break them.
+
+mod fixture;
+mod page;
+mod summary;
+mod text;

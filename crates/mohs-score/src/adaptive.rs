@@ -1,0 +1,3 @@
+//! Adaptive tests: choosing what to show next from what has been answered.
+
+pub mod exposure;

@@ -1,0 +1,181 @@
+//! Exclusion rules: which trials do not count, each by name, each counted.
+//!
+//! Rules are applied in a fixed order, cheapest evidence first: `by-hand`, `bad-timing`,
+//! `duplicate`, `too-fast`, `too-slow`, `low-accuracy`. Each sees what the earlier ones left, so
+//! that a trial is set aside once. Raw trials are never edited: this returns which to keep.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mohs_data::{
+    Excluded, Exclusion, ExclusionRules, Extra, Millis, ParticipantId, StimulusId, Trial,
+};
+
+use super::viewing_time::ExclusionCount;
+use crate::proportion::real;
+
+/// What the rules left and what they took.
+#[derive(Debug)]
+pub struct Applied<'a> {
+    /// Trials that count, in the order given.
+    pub kept: Vec<&'a Trial>,
+    /// Everything set aside, by rule and id.
+    pub exclusions: Vec<Exclusion>,
+    /// How much each rule took; rules that were asked for and took nothing are listed too.
+    pub counts: Vec<ExclusionCount>,
+}
+
+/// Applies the rules.
+pub fn apply<'a>(trials: &'a [Trial], rules: &ExclusionRules) -> Applied<'a> {
+    let mut applied =
+        Applied { kept: trials.iter().collect(), exclusions: Vec::new(), counts: Vec::new() };
+    if !rules.participants.is_empty() {
+        by_hand(&mut applied, &rules.participants);
+    }
+    if !rules.timing.is_empty() {
+        let words: Vec<&str> = rules.timing.iter().map(|verdict| verdict.as_str()).collect();
+        let meaning = format!("presentation log says {}", words.join(" or "));
+        drop_trials(&mut applied, "bad-timing", meaning, |trial| {
+            let verdict = trial.timing.filter(|verdict| rules.timing.contains(verdict))?;
+            Some(format!("timing {}", verdict.as_str()))
+        });
+    }
+    if rules.repeated_stimuli {
+        duplicates(&mut applied);
+    }
+    if let Some(min) = rules.min_rt_ms {
+        let meaning = format!("answered sooner than {min} after onset");
+        drop_trials(&mut applied, "too-fast", meaning, |trial| {
+            let rt = trial.rt().filter(|rt| *rt < min)?;
+            Some(format!("rt {rt} < {min}"))
+        });
+    }
+    if let Some(max) = rules.max_rt_ms {
+        let meaning = format!("answered later than {max} after onset");
+        drop_trials(&mut applied, "too-slow", meaning, |trial| {
+            let rt = trial.rt().filter(|rt| max < *rt)?;
+            Some(format!("rt {rt} > {max}"))
+        });
+    }
+    if let Some(min) = rules.min_accuracy_at_longest {
+        low_accuracy(&mut applied, min);
+    }
+    applied
+}
+
+fn by_hand(applied: &mut Applied<'_>, participants: &[String]) {
+    let listed: BTreeSet<&str> = participants.iter().map(String::as_str).collect();
+    let out: BTreeMap<ParticipantId, String> = applied
+        .kept
+        .iter()
+        .filter(|trial| listed.contains(trial.participant.as_str()))
+        .map(|trial| (trial.participant.clone(), "listed in the study".to_owned()))
+        .collect();
+    drop_participants(applied, "by-hand", "participants listed in the study".into(), &out);
+}
+
+/// Sets aside all but a participant's first trial with a stimulus.
+///
+/// First by position in the session where known, else by trial id, so that the order of rows in
+/// a file does not matter.
+fn duplicates(applied: &mut Applied<'_>) {
+    type Key<'a> = (&'a ParticipantId, &'a StimulusId);
+    let mut first: BTreeMap<Key<'_>, &Trial> = BTreeMap::new();
+    for trial in &applied.kept {
+        let place = |trial: &Trial| (trial.idx.unwrap_or(u64::MAX), trial.id.clone());
+        first
+            .entry((&trial.participant, &trial.stimulus))
+            .and_modify(|seen| {
+                if place(trial) < place(seen) {
+                    *seen = trial;
+                }
+            })
+            .or_insert(trial);
+    }
+    let firsts: BTreeSet<*const Trial> = first.into_values().map(std::ptr::from_ref).collect();
+    let meaning = "the participant had seen the stimulus before".to_owned();
+    drop_trials(applied, "duplicate", meaning, |trial| {
+        (!firsts.contains(&std::ptr::from_ref(trial)))
+            .then(|| format!("{} saw {} before", trial.participant, trial.stimulus))
+    });
+}
+
+fn low_accuracy(applied: &mut Applied<'_>, min: f64) {
+    let Some(longest) = applied.kept.iter().filter_map(|trial| trial.exposure).max() else {
+        return;
+    };
+    let mut counts: BTreeMap<&ParticipantId, (usize, usize)> = BTreeMap::new();
+    for trial in applied.kept.iter().filter(|trial| trial.exposure == Some(longest)) {
+        let (n, n_correct) = counts.entry(&trial.participant).or_default();
+        *n += 1;
+        *n_correct += usize::from(trial.is_correct() == Some(true));
+    }
+    let out: BTreeMap<ParticipantId, String> = counts
+        .into_iter()
+        .filter(|(_, (n, n_correct))| real(*n_correct) / real(*n) < min)
+        .map(|(participant, (n, n_correct))| {
+            (participant.clone(), format!("{n_correct} of {n} right at {longest}"))
+        })
+        .collect();
+    let meaning = format!("accuracy at {longest} below {:.0} %", min * 100.0);
+    drop_participants(applied, "low-accuracy", meaning, &out);
+}
+
+fn drop_trials(
+    applied: &mut Applied<'_>,
+    rule: &str,
+    meaning: String,
+    reason: impl Fn(&Trial) -> Option<String>,
+) {
+    let mut n_trials = 0;
+    let exclusions = &mut applied.exclusions;
+    applied.kept.retain(|trial| {
+        let Some(detail) = reason(trial) else { return true };
+        n_trials += 1;
+        exclusions.push(Exclusion {
+            rule: rule.to_owned(),
+            excluded: Excluded::Trial(trial.id.clone()),
+            detail,
+            extra: Extra::default(),
+        });
+        false
+    });
+    applied.counts.push(ExclusionCount {
+        rule: rule.to_owned(),
+        meaning,
+        n_participants: 0,
+        n_trials,
+    });
+}
+
+fn drop_participants(
+    applied: &mut Applied<'_>,
+    rule: &str,
+    meaning: String,
+    out: &BTreeMap<ParticipantId, String>,
+) {
+    let n_before = applied.kept.len();
+    applied.kept.retain(|trial| !out.contains_key(&trial.participant));
+    applied.exclusions.extend(out.iter().map(|(participant, detail)| Exclusion {
+        rule: rule.to_owned(),
+        excluded: Excluded::Participant(participant.clone()),
+        detail: detail.clone(),
+        extra: Extra::default(),
+    }));
+    applied.counts.push(ExclusionCount {
+        rule: rule.to_owned(),
+        meaning,
+        n_participants: out.len(),
+        n_trials: n_before - applied.kept.len(),
+    });
+}
+
+/// Returns the middle of some times; `None` of none.
+pub(crate) fn median(mut times: Vec<Millis>) -> Option<Millis> {
+    times.sort_unstable();
+    let middle = times.len() / 2;
+    match times.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(times[middle]),
+        _ => Millis::new(f64::midpoint(times[middle - 1].value(), times[middle].value())),
+    }
+}

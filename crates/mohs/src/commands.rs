@@ -1,0 +1,26 @@
+//! The verbs, one file each.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod init;
+pub(crate) mod report;
+pub(crate) mod score;
+pub(crate) mod simulate;
+
+use crate::args::Command;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Does what the verb says.
+pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
+    match command {
+        Command::Demo(args) => demo::run(&args, ui),
+        Command::Init(args) => init::run(&args, ui),
+        Command::Check(args) => check::run(&args, ui),
+        Command::Simulate(args) => simulate::run(&args, ui),
+        Command::Score(args) => score::run(&args, ui),
+        Command::Report(args) => report::run(&args, ui),
+        Command::Completions(args) => completions::run(&args, ui),
+    }
+}

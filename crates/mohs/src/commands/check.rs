@@ -1,0 +1,194 @@
+//! `mohs check`: read everything, change nothing.
+
+use std::path::{Path, PathBuf};
+
+use mohs_data::format::{ReadOptions, folder_of_stimuli, read_stimuli};
+use mohs_data::{
+    Annotation, Checks, Comparison, Difficulty, Exclusion, FileError, Manifest, Prediction,
+    Problem, Stimulus, Study, Trial, check,
+};
+use mohs_report::Summary;
+use mohs_score::human::exclusion;
+use mohs_vision::pixels;
+use rayon::prelude::*;
+
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Read studies, tables and pictures, and change nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mohs check my-study             the study, its stimuli, every picture, its trials
+  mohs check trials.parquet       one table
+  mohs check photos/              every picture in an image folder
+
+Prints one line per file that is in order. The first mistake is shown with its place and a hint.")]
+pub(crate) struct CheckArgs {
+    /// Study folders, image folders, tables or documents
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &CheckArgs, ui: &Ui) -> Result<(), CliError> {
+    for path in &args.paths {
+        check_path(path, ui)?;
+    }
+    Ok(())
+}
+
+fn check_path(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    if path.is_dir() {
+        return if path.join("study.toml").is_file() {
+            check_study(&path.join("study.toml"), ui)
+        } else {
+            check_stimuli(path, ui)
+        };
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match ending.as_str() {
+        "toml" => check_toml(path, ui),
+        "json" => check_json(path, ui),
+        "txt" | "lst" => check_stimuli(path, ui),
+        _ => check_table(path, ui),
+    }
+}
+
+fn ok(ui: &Ui, path: &Path, what: &str) -> Result<(), CliError> {
+    ui.data(format!("ok  {}: {what}\n", path.display()).as_bytes())
+}
+
+fn check_study(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    let study = Study::read(path)?;
+    ok(ui, path, &format!("{} study `{}`", study.task.as_str(), study.name))?;
+    let folder = folder_of_stimuli(path);
+    let stimuli_path = folder.join(&study.stimuli);
+    if !stimuli_path.exists() {
+        let problem = Problem::Unknown {
+            what: "stimuli table",
+            id: study.stimuli.display().to_string(),
+            known_in: folder.display().to_string(),
+            nearest: None,
+        };
+        return Err(FileError::new(path, problem).in_column("stimuli").into());
+    }
+    let stimuli = check_stimuli_at(&stimuli_path, ui)?;
+    for name in ["trials.csv", "trials.parquet"] {
+        let trials_path = folder.join(name);
+        if trials_path.is_file() {
+            let checks = Checks {
+                options: ReadOptions::default(),
+                stimuli: Some(&stimuli),
+                stimuli_name: study.stimuli.display().to_string(),
+                labels: (!study.labels.is_empty()).then_some(&study.labels[..]),
+                labels_name: format!("the labels of {}", path.display()),
+            };
+            let trials = check::read_trials(&trials_path, &checks)?;
+            let applied = exclusion::apply(&trials, &study.exclusions);
+            let what = format!("{} trials, {} count", trials.len(), applied.kept.len());
+            ok(ui, &trials_path, &what)?;
+            for count in applied.counts.iter().filter(|count| 0 < count.n_trials) {
+                ui.say(&format!(
+                    "      {} sets aside {} trials ({})",
+                    count.rule, count.n_trials, count.meaning
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_stimuli(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    check_stimuli_at(path, ui).map(|_| ())
+}
+
+fn check_stimuli_at(path: &Path, ui: &Ui) -> Result<Vec<Stimulus>, CliError> {
+    let stimuli = read_stimuli(path, &ReadOptions::default())?;
+    pictures(path, &stimuli, &folder_of_stimuli(path), ui)?;
+    ok(ui, path, &format!("{} stimuli, every picture decodes", stimuli.len()))?;
+    Ok(stimuli)
+}
+
+/// Decodes every picture and mask; the error names the table, the picture and how many are bad.
+pub(crate) fn pictures(
+    table: &Path,
+    stimuli: &[Stimulus],
+    folder: &Path,
+    ui: &Ui,
+) -> Result<(), CliError> {
+    let bar = ui.progress(stimuli.len(), "decoding pictures");
+    let bad: Vec<CliError> = stimuli
+        .par_iter()
+        .filter_map(|stimulus| {
+            let files = std::iter::once(&stimulus.file).chain(&stimulus.mask);
+            let error = files.filter_map(|file| pixels::read(&folder.join(file)).err()).next();
+            bar.inc(1);
+            error.map(|error| {
+                CliError::from(error).while_doing(format!(
+                    "{}: stimulus `{}` cannot be shown",
+                    table.display(),
+                    stimulus.id
+                ))
+            })
+        })
+        .collect();
+    bar.finish_and_clear();
+    let n_bad = bad.len();
+    match bad.into_iter().next() {
+        None => Ok(()),
+        Some(first) if n_bad == 1 => Err(first),
+        Some(first) => Err(first.hint(format!("{} more pictures are bad", n_bad - 1))),
+    }
+}
+
+fn check_toml(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    let is_manifest = std::fs::read_to_string(path)
+        .is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with("[[model")));
+    if is_manifest {
+        let manifest = Manifest::read(path)?;
+        return ok(ui, path, &format!("evaluation `{}`", manifest.name));
+    }
+    check_study(path, ui)
+}
+
+fn check_json(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|cause| CliError::from(FileError::cannot_read(path, cause)))?;
+    if text.contains("\"mohs_version\"") {
+        let summary = Summary::from_json(&text)?;
+        return ok(ui, path, &format!("summary of `{}`", summary.title));
+    }
+    if text.contains("\"images\"") {
+        return check_stimuli(path, ui);
+    }
+    let annotations = Annotation::read_all(path)?;
+    ok(ui, path, &format!("{} annotations", annotations.len()))
+}
+
+fn check_table(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    let checks = Checks::default();
+    let options = ReadOptions::default();
+    match mohs_data::format::noun_of(path)? {
+        Some("stimuli") => check_stimuli(path, ui),
+        Some("comparisons") => {
+            let rows: Vec<Comparison> = check::read_comparisons(path, &checks)?;
+            ok(ui, path, &format!("{} comparisons", rows.len()))
+        }
+        Some("predictions") => {
+            let rows: Vec<Prediction> = check::read_predictions(path, &checks)?;
+            ok(ui, path, &format!("{} predictions", rows.len()))
+        }
+        Some("difficulty") => {
+            let rows: Vec<Difficulty> = mohs_data::format::read_all(path, &options)?;
+            ok(ui, path, &format!("difficulty of {} stimuli", rows.len()))
+        }
+        Some("exclusions") => {
+            let rows: Vec<Exclusion> = mohs_data::format::read_all(path, &options)?;
+            ok(ui, path, &format!("{} exclusions", rows.len()))
+        }
+        _ => {
+            let rows: Vec<Trial> = check::read_trials(path, &checks)?;
+            ok(ui, path, &format!("{} trials", rows.len()))
+        }
+    }
+}

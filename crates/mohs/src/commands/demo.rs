@@ -1,0 +1,167 @@
+//! `mohs demo`: the whole story on built-in data.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use mohs_data::format::{atomic, write_all};
+use mohs_data::{
+    ExclusionRules, Extra, Label, Millis, Seed, Stimulus, Study, Task, TimingVerdict, Trial,
+};
+use mohs_report::{render_html, render_text};
+use mohs_score::draw::Draw;
+use mohs_score::simulate::flash::{self, Setting, Shown};
+use mohs_score::simulate::truth::Truth;
+use mohs_vision::world::{LARGEST_SIDE, Recipe, SMALLEST_SIDE, WorldPlan};
+
+use super::{report, score};
+use crate::built_in;
+use crate::error::CliError;
+use crate::folder;
+use crate::ui::Ui;
+
+/// Run the whole story on built-in data and write a report
+///
+/// Draws pictures, lets simulated people recognise them at flashes of 17 ms to 10 s, scores how
+/// long each picture must be seen, and writes report.html. Needs no data, no network, no model.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mohs demo
+  mohs demo out --stimuli 480 --size 224
+  mohs demo out --seed 7")]
+pub(crate) struct DemoArgs {
+    /// Folder to write into
+    #[arg(default_value = "mohs-demo", value_name = "DIR")]
+    folder: PathBuf,
+    /// Seed of the pictures and the people
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Pictures to draw
+    #[arg(long, default_value_t = 240, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(16..=20_000))]
+    stimuli: u32,
+    /// Side of the pictures in pixels
+    #[arg(long, default_value_t = 128, value_name = "PX",
+          value_parser = clap::value_parser!(u32).range(i64::from(SMALLEST_SIDE)..=i64::from(LARGEST_SIDE)))]
+    size: u32,
+}
+
+/// Names the study, and tells a folder that a demo may write over.
+const NAME: &str = "demo: the built-in world";
+/// Keys of the demo's own random draws.
+const MIDDLE: u64 = 100;
+
+pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
+    let started = Instant::now();
+    let output = &args.folder;
+    check_folder(output)?;
+    folder::make(output)?;
+    let seed = Seed(args.seed);
+
+    ui.say(&format!("1/4 drawing {} pictures of 16 kinds of things", args.stimuli));
+    let plan = WorldPlan::new(args.seed, args.size, args.stimuli as usize);
+    let (recipes, stimuli) = built_in::draw_into(&plan, output, ui)?;
+
+    let study = study(&stimuli);
+    study.write(&output.join("study.toml"))?;
+    let trials = simulate(&study, &recipes, &stimuli, seed);
+    let n_people = trials
+        .iter()
+        .map(|trial| &trial.participant)
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
+    ui.say(&format!(
+        "2/4 {n_people} simulated people saw them for {}",
+        score::exposures_in_words(&study.flash.exposures_ms)
+    ));
+    write_all(&output.join("trials.csv"), &trials)?;
+
+    ui.say(&format!("3/4 scoring {} trials", trials.len()));
+    let (summary, exclusions) = score::score(&study, &stimuli, &trials, seed)?;
+    score::write(&summary, &exclusions, output)?;
+
+    ui.say("4/4 writing the report");
+    let pictures = report::pictures(&summary, &stimuli, output, ui);
+    let html = render_html(&summary, &pictures);
+    atomic::write_file(&output.join("report.html"), html.as_bytes())?;
+
+    ui.data(render_text(&summary).as_bytes())?;
+    say_goodbye(output, started, ui);
+    Ok(())
+}
+
+/// Refuses a folder that holds something other than an earlier demo.
+fn check_folder(output: &Path) -> Result<(), CliError> {
+    let study = output.join("study.toml");
+    let is_ours = Study::read(&study).is_ok_and(|study| study.name == NAME);
+    if folder::is_empty(output) || is_ours {
+        return Ok(());
+    }
+    Err(CliError::input(format!("`{}` holds other files", output.display()))
+        .hint("name a new folder, e.g. `mohs demo my-demo`; nothing was written"))
+}
+
+fn study(stimuli: &[Stimulus]) -> Study {
+    let mut labels: Vec<String> = stimuli.iter().map(|s| s.label.to_string()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let mut study = Study::new(NAME, Task::Flash);
+    study.labels = labels;
+    study.exclusions = ExclusionRules {
+        min_accuracy_at_longest: Some(0.5),
+        min_rt_ms: Millis::new(150.0),
+        repeated_stimuli: true,
+        timing: vec![TimingVerdict::Long, TimingVerdict::Short, TimingVerdict::Dropped],
+        ..ExclusionRules::default()
+    };
+    study
+}
+
+/// Lets simulated people do the study. How long a picture must be seen follows from how it was
+/// drawn, and from a part that the drawing does not explain.
+fn simulate(study: &Study, recipes: &[Recipe], stimuli: &[Stimulus], seed: Seed) -> Vec<Trial> {
+    let truth = Truth { careless_share: 0.03, ..Truth::typical() };
+    let labels: Vec<Label> = study.labels.iter().map(Label::new).collect();
+    let shown: Vec<Shown> = recipes
+        .iter()
+        .zip(stimuli)
+        .enumerate()
+        .map(|(idx, (recipe, stimulus))| {
+            let mut draw = Draw::new(seed, &[MIDDLE, idx as u64]);
+            let strength = recipe.strength();
+            let ln_middle = 13.0_f64.ln() + 4.4 * strength + 0.7 * draw.normal();
+            let is_hopeless = draw.chance(0.3 * strength.powi(4));
+            let middle = Millis::new(ln_middle.exp()).filter(|_| !is_hopeless);
+            Shown {
+                stimulus: stimulus.id.clone(),
+                label: stimulus.label.clone(),
+                truth: truth.stimulus_at(middle, seed, idx),
+            }
+        })
+        .collect();
+    let setting = Setting {
+        truth: &truth,
+        design: &study.flash,
+        labels: &labels,
+        drop_out: 0.05,
+        bad_timing: 0.01,
+        seed,
+    };
+    let mut trials = flash::trials(&shown, &setting);
+    for trial in &mut trials {
+        trial.extra = Extra::from_pairs([(score::SOURCE, score::SIMULATED.to_owned())]);
+    }
+    trials
+}
+
+fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
+    let folder = output.display();
+    ui.say(&format!(
+        "\ndone in {:.0} s. Open {folder}/report.html in a browser.\n\n\
+         Try next:\n  \
+         mohs score viewing-time {folder} --rule first      another rule, the same trials\n  \
+         mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
+         mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",
+        started.elapsed().as_secs_f64()
+    ));
+}

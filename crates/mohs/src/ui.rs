@@ -1,0 +1,88 @@
+//! How `mohs` speaks: data to stdout, talk to stderr, progress on a terminal only.
+//!
+//! Everything must be understandable without colour.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::args::{Color, Talk};
+use crate::error::CliError;
+
+/// How to speak, decided once.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    is_quiet: bool,
+    is_coloured: bool,
+    shows_progress: bool,
+}
+
+impl Ui {
+    /// Looks at the arguments, the terminal and `NO_COLOR`.
+    pub(crate) fn new(talk: &Talk) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_coloured = match talk.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => is_terminal && !forbidden,
+        };
+        Self { is_quiet: talk.quiet, is_coloured, shows_progress: is_terminal && !talk.quiet }
+    }
+
+    /// Tells people something.
+    #[expect(clippy::print_stderr, reason = "this is where mohs speaks")]
+    pub(crate) fn say(&self, text: &str) {
+        if !self.is_quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Tells people what went wrong, quiet or not.
+    #[expect(clippy::print_stderr, reason = "this is where mohs speaks")]
+    pub(crate) fn complain(&self, error: &CliError) {
+        let (error_word, hint_word) = if self.is_coloured {
+            ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[1;36mhint\u{1b}[0m")
+        } else {
+            ("error", "hint")
+        };
+        eprintln!("{error_word}: {}", error.message());
+        for cause in error.causes() {
+            eprintln!("  caused by: {cause}");
+        }
+        for hint in error.hints() {
+            eprintln!("\n{hint_word}: {hint}");
+        }
+    }
+
+    /// Writes results to stdout.
+    pub(crate) fn data(&self, bytes: &[u8]) -> Result<(), CliError> {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|cause| {
+            if cause.kind() == ErrorKind::BrokenPipe {
+                CliError::broken_pipe()
+            } else {
+                CliError::surroundings("cannot write to standard output").because(cause)
+            }
+        })
+    }
+
+    /// Shows how far a long step has come; it vanishes when dropped or finished.
+    pub(crate) fn progress(&self, n_steps: usize, what: &str) -> ProgressBar {
+        let target = if self.shows_progress {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(n_steps as u64), target);
+        let template = "{msg:32} [{bar:30}] {pos}/{len} {eta}";
+        let style = ProgressStyle::with_template(template)
+            .expect("because the template is a literal that the tests draw")
+            .progress_chars("=> ");
+        bar.set_style(style);
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+}

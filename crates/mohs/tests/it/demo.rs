@@ -1,0 +1,53 @@
+//! `mohs demo` from end to end, small.
+
+use crate::mohs::Place;
+
+const SMALL: [&str; 5] = ["--quiet", "--stimuli", "32", "--size", "48"];
+
+fn demo(place: &Place, folder: &str) {
+    let mut args = vec!["demo", folder];
+    args.extend(SMALL);
+    place.run(&args).ok();
+}
+
+#[test]
+fn the_whole_story_is_written_and_repeats_to_the_byte() {
+    let place = Place::new();
+    demo(&place, "one");
+    demo(&place, "two");
+    for name in ["difficulty.csv", "summary.json", "trials.csv", "stimuli.csv", "report.html"] {
+        assert_eq!(
+            place.bytes(&format!("one/{name}")),
+            place.bytes(&format!("two/{name}")),
+            "{name}"
+        );
+    }
+    let report = place.read("one/report.html");
+    assert!(report.contains("data:image/jpeg;base64,"), "the gallery has pictures");
+    demo(&place, "one");
+    assert_eq!(place.bytes("one/summary.json"), place.bytes("two/summary.json"));
+}
+
+#[test]
+fn what_the_demo_wrote_can_be_checked_scored_and_reported() {
+    let place = Place::new();
+    demo(&place, "out");
+    let checked = place.run(&["check", "out", "out/difficulty.csv", "out/summary.json"]).ok();
+    assert_eq!(checked.stdout().lines().filter(|line| line.starts_with("ok")).count(), 5);
+    let again = place.run(&["score", "viewing-time", "out", "--format", "json", "--quiet"]).ok();
+    assert_eq!(again.stdout(), place.read("out/summary.json"));
+    std::fs::remove_file(place.path("out/report.html")).expect("because the demo wrote it");
+    place.run(&["report", "out"]).ok();
+    assert!(place.read("out/report.html").contains("</html>"));
+}
+
+#[test]
+fn a_folder_with_other_things_is_left_alone() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("thesis")).expect("because the place is ours");
+    place.write("thesis/chapter.txt", "mine");
+    let ran = place.run(&["demo", "thesis"]);
+    assert_eq!(ran.code(), 2);
+    assert_eq!(place.read("thesis/chapter.txt"), "mine");
+    insta::assert_snapshot!(ran.all());
+}

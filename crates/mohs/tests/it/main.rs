@@ -1,0 +1,8 @@
+//! The binary as people meet it: exit code, stdout and stderr of every verb.
+
+mod bad_input;
+mod demo;
+mod mohs;
+mod reference;
+mod study;
+mod viewing_time;

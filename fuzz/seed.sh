@@ -1,0 +1,25 @@
+#!/bin/sh
+# Fills fuzz/corpus/ with the fixtures of mohs-data, so that the fuzzer starts from real files.
+set -eu
+cd "$(dirname "$0")"
+v1=../crates/mohs-data/fixtures/v1
+foreign=../crates/mohs-data/fixtures/foreign
+
+seed() {
+    target=$1
+    shift
+    mkdir -p "corpus/$target"
+    cp "$@" "corpus/$target/"
+}
+
+seed trials_csv "$v1/trials.csv"
+seed predictions_csv "$v1/predictions.csv"
+seed stimuli_csv "$v1/stimuli.csv"
+seed trials_parquet "$v1/trials.parquet" "$foreign/pandas.parquet" "$foreign/polars.parquet" "$foreign/newer.parquet"
+seed study_toml "$v1/study.toml"
+seed manifest_toml "$v1/eval.toml"
+seed annotations_json "$v1/annotations.json"
+seed coco_json "$foreign/instances.json"
+seed file_list "$foreign/val.txt"
+mkdir -p corpus/mask_rle
+printf '\012\000\012\000P155000V1' > corpus/mask_rle/square

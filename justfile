@@ -1,0 +1,51 @@
+# The verbs of the house. `just` alone lists them.
+
+# Snapshots are compared, never rewritten, unless a verb says so.
+export INSTA_UPDATE := env("INSTA_UPDATE", "no")
+
+_default:
+    @{{ just_executable() }} --list --unsorted
+
+# Check format, lints, the rules of the house, licences and spelling
+check:
+    cargo fmt --all --check
+    cargo clippy --locked --workspace --all-targets -- -D warnings
+    cargo test --locked -p mohs --test tidy
+    @{{ just_executable() }} _if-installed cargo-deny check
+    @{{ just_executable() }} _if-installed typos
+
+# Run all checks and tests, as the continuous integration does
+test:
+    ./tools/test
+
+# Accept changed snapshots: run the tests and rewrite what differs, then look at the diff
+accept *args:
+    INSTA_UPDATE=always cargo nextest run --workspace {{ args }}
+    git diff --stat
+
+# Rewrite generated files, such as the command-line reference
+gen:
+    MOHS_GENERATE=1 cargo test -p mohs --test it reference
+
+# Run the whole story on built-in data; ends with mohs-demo/report.html
+demo *args:
+    cargo run --release -- demo {{ args }}
+
+# Race our readers of tables against pandas and polars
+bench-tables *args:
+    python3 tools/bench_tables.py {{ args }}
+
+# Fuzz one reader for a while (needs nightly Rust and cargo-fuzz), e.g. `just fuzz trials_csv 600`
+fuzz target seconds="60":
+    fuzz/seed.sh
+    cargo +nightly fuzz run --fuzz-dir fuzz {{ target }} -- -max_total_time={{ seconds }}
+
+# Runs a tool if it is there, and says so if it is not.
+_if-installed tool *args:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    if command -v {{ tool }} >/dev/null; then
+        {{ tool }} {{ args }}
+    else
+        echo 'skipped: {{ tool }} is not installed'
+    fi
