@@ -75,7 +75,7 @@ pub enum Caveat {
         /// How many.
         n_stimuli: usize,
     },
-    /// The longest exposure tested.
+    /// The longest exposure is so short that "never recognised" may just mean "not yet".
     LongestExposureShort {
         /// The longest exposure tested.
         longest: Millis,
@@ -107,19 +107,19 @@ impl Caveat {
     pub fn message(&self) -> String {
         match self {
             Self::TooFewTrials { stimuli, n_wanted } => format!(
-                "{} have fewer than {n_wanted} trials at some exposure, where the counting rule \
-                 is close to a coin flip; look at the model-based threshold instead.",
-                stimuli_count(stimuli.len())
+                "{} fewer than {n_wanted} trials at some exposure, where the counting rule is close \
+                 to a coin flip; look at the model-based threshold instead.",
+                stimuli_have(stimuli.len())
             ),
             Self::NonMonotone { stimuli } => format!(
-                "{} were recognised at one exposure and not at a longer one; the rules `stays` \
-                 and `first` disagree there.",
-                stimuli_count(stimuli.len())
+                "{} been recognised at one exposure and not at a longer one; the rules `stays` and \
+                 `first` disagree there.",
+                stimuli_have(stimuli.len())
             ),
             Self::UnbalancedExposures { stimuli } => format!(
-                "{} have unequal numbers of trials over exposures; compare normalised difficulty \
-                 or the model-based threshold, not raw error counts.",
-                stimuli_count(stimuli.len())
+                "{} unequal numbers of trials over exposures; compare normalised difficulty or the \
+                 model-based threshold, not raw error counts.",
+                stimuli_have(stimuli.len())
             ),
             Self::FewParticipants { n_participants } => format!(
                 "Only {n_participants} participants: intervals over participants are rough and \
@@ -150,7 +150,7 @@ impl Caveat {
             Self::Simulated => "These are simulated people, not people.".into(),
             Self::NotIdentified { what } => format!("The data cannot tell {what}."),
             Self::StimuliWithoutTrials { n_stimuli } => {
-                format!("{} have no trials and are not scored.", stimuli_count(*n_stimuli))
+                format!("{} no trials and no score.", stimuli_have(*n_stimuli))
             }
             Self::LongestExposureShort { longest } => format!(
                 "The longest exposure was {longest}; stimuli that need longer cannot be told \
@@ -170,8 +170,8 @@ impl Caveat {
     }
 }
 
-fn stimuli_count(n: usize) -> String {
-    if n == 1 { "1 stimulus".into() } else { format!("{n} stimuli") }
+fn stimuli_have(n: usize) -> String {
+    if n == 1 { "1 stimulus has".into() } else { format!("{n} stimuli have") }
 }
 
 /// Caveats collected while computing.

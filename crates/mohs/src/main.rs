@@ -19,6 +19,7 @@ use crate::args::Args;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
+    keep_decoder_panics_quiet();
     let args = Args::parse();
     let ui = Ui::new(&args.talk);
     match commands::run(args.command, &ui) {
@@ -29,4 +30,16 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// The Parquet decoder panics on some damaged files. `mohs-data` catches that and returns an error
+/// with its place; the decoder's own message would only stand in its way.
+fn keep_decoder_panics_quiet() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let is_decoder = panic.location().is_some_and(|place| place.file().contains("parquet-"));
+        if !is_decoder {
+            tell(panic);
+        }
+    }));
 }

@@ -75,13 +75,16 @@ fn by_hand(applied: &mut Applied<'_>, participants: &[String]) {
 
 /// Sets aside all but a participant's first trial with a stimulus.
 ///
-/// First by position in the session where known, else by trial id, so that the order of rows in
-/// a file does not matter.
+/// First by session and position in it where known, else by trial id, so that the order of rows in
+/// a file does not matter. Sessions are ordered by their names: the clock of one says nothing about
+/// another's.
 fn duplicates(applied: &mut Applied<'_>) {
     type Key<'a> = (&'a ParticipantId, &'a StimulusId);
     let mut first: BTreeMap<Key<'_>, &Trial> = BTreeMap::new();
     for trial in &applied.kept {
-        let place = |trial: &Trial| (trial.idx.unwrap_or(u64::MAX), trial.id.clone());
+        let place = |trial: &Trial| {
+            (trial.session.clone(), trial.idx.unwrap_or(u64::MAX), trial.id.clone())
+        };
         first
             .entry((&trial.participant, &trial.stimulus))
             .and_modify(|seen| {

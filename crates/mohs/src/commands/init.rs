@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use mohs_data::format::{ReadOptions, atomic, folder_of_stimuli, read_stimuli, write_all};
-use mohs_data::{Stimulus, Study};
+use mohs_data::format::{ReadOptions, atomic, coco, folder_of_stimuli, read_stimuli, write_all};
+use mohs_data::{Annotation, Stimulus, Study};
 use mohs_vision::world::{LARGEST_SIDE, SMALLEST_SIDE, WorldPlan};
 
 use super::check;
@@ -30,7 +30,8 @@ enum InitTask {
 #[command(after_help = "\
 Examples:
   mohs init flash my-study --from photos/            one folder per class
-  mohs init flash my-study --from annotations.json   a COCO file
+  mohs init flash my-study --from annotations.json --images val2017
+                                                     a COCO file; outlines come along
   mohs init flash my-study --from val.txt            lines of `file label`
   mohs init flash my-study                           the built-in world
 
@@ -42,6 +43,9 @@ pub(crate) struct FlashArgs {
     /// Your pictures: an image folder, a COCO file, a list or a table
     #[arg(long, value_name = "PATH", conflicts_with = "world")]
     from: Option<PathBuf>,
+    /// Folder that the files named in a COCO file, list or table are in [default: beside it]
+    #[arg(long, value_name = "DIR", requires = "from")]
+    images: Option<PathBuf>,
     /// Draw this many pictures of the built-in world
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20_000))]
     world: Option<u32>,
@@ -70,12 +74,13 @@ fn flash(args: &FlashArgs, ui: &Ui) -> Result<(), CliError> {
         Some(from) => {
             let stimuli = read_stimuli(from, &ReadOptions::default())
                 .map_err(|error| CliError::from(error).while_doing("cannot read your pictures"))?;
-            let source = folder_of_stimuli(from);
+            let source = args.images.clone().unwrap_or_else(|| folder_of_stimuli(from));
             // Looked at before anything is written: a broken picture leaves no half-made study.
             check::pictures(from, &stimuli, &source, ui)?;
             folder::make(output)?;
             let stimuli = moved(stimuli, &source, output);
             write_all(&output.join("stimuli.csv"), &stimuli)?;
+            bring_outlines(from, output, ui)?;
             stimuli
         }
         None => {
@@ -96,6 +101,23 @@ fn flash(args: &FlashArgs, ui: &Ui) -> Result<(), CliError> {
          mohs simulate {shown}/study.toml       how many participants do you need?",
         stimuli.len()
     ));
+    Ok(())
+}
+
+/// Writes the outlines of a COCO file beside the stimuli, and tells of pictures it says nothing of.
+fn bring_outlines(from: &Path, output: &Path, ui: &Ui) -> Result<(), CliError> {
+    if !from.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+        return Ok(());
+    }
+    let coco = coco::read(from)?;
+    if !coco.annotations.is_empty() {
+        Annotation::write_all(&output.join("annotations.json"), &coco.annotations)?;
+        ui.say(&format!("{} outlines written to annotations.json", coco.annotations.len()));
+    }
+    if !coco.without_label.is_empty() {
+        let n = coco.without_label.len();
+        ui.say(&format!("{n} pictures have no annotation, so no label, and are left out"));
+    }
     Ok(())
 }
 

@@ -108,6 +108,10 @@ fn viewing_time(args: &ViewingTimeArgs, ui: &Ui) -> Result<(), CliError> {
     let mut read = read(args)?;
     apply_flags(args, &mut read.study)?;
     ui.say(&format!("{} trials read from {}", read.trials.len(), args.trials.display()));
+    let n_others = read.trials.iter().filter(|trial| !is_flash(trial)).count();
+    if 0 < n_others {
+        ui.say(&format!("{n_others} of them are not flashes with an exposure and are left out"));
+    }
     let (summary, exclusions) = score(&read.study, &read.stimuli, &read.trials, Seed(args.seed))?;
     if let Some(output) = &args.output {
         write(&summary, &exclusions, output)?;
@@ -122,6 +126,10 @@ fn viewing_time(args: &ViewingTimeArgs, ui: &Ui) -> Result<(), CliError> {
         Format::Csv => render_csv(&summary),
     };
     ui.data(text.as_bytes())
+}
+
+fn is_flash(trial: &Trial) -> bool {
+    trial.task == Task::Flash && trial.exposure.is_some()
 }
 
 fn read(args: &ViewingTimeArgs) -> Result<Read, CliError> {

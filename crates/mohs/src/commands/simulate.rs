@@ -237,7 +237,7 @@ fn curve(outcomes: &[&Outcome], goal: f64) -> String {
                 _ => ' ',
             })
             .collect();
-        let _ = writeln!(text, "{:6.1}  {kind:18} {bar}", outcome.trials_per_stimulus);
+        let _ = writeln!(text, "{:6.1}  {kind:18} {}", outcome.trials_per_stimulus, bar.trim_end());
     }
     text
 }
