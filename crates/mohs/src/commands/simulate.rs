@@ -158,7 +158,10 @@ fn designs(study: &Study) -> Vec<Design> {
     per_cell.push(planned);
     per_cell.sort_unstable();
     per_cell.dedup();
-    let mut designs = vec![Design::Counting { per_cell: planned }];
+    let counted = per_cell.iter().copied().filter(|per_cell| planned <= *per_cell);
+    let counted: Vec<usize> = counted.collect();
+    let mut designs: Vec<Design> =
+        counted.into_iter().map(|per_cell| Design::Counting { per_cell }).collect();
     designs.extend(per_cell.into_iter().map(|per_cell| Design::Model { per_cell }));
     designs.extend(ADAPTIVE.map(|n_trials| Design::Adaptive { n_trials }));
     designs.extend(ADAPTIVE.map(|mean_trials| Design::AdaptiveSpread { mean_trials }));
