@@ -3,6 +3,7 @@
 mod bad_input;
 mod demo;
 mod mohs;
+mod real_data;
 mod reference;
 mod study;
 mod viewing_time;
