@@ -41,12 +41,26 @@ pub enum Caveat {
     },
     /// Bands were made from the same trials that are shown by band.
     BandsFromSameTrials,
-    /// Guess rate was not given and is taken as one over the number of labels seen.
+    /// Guess rate was not given and is taken from the labels seen, or made up when there are none.
     GuessRateAssumed {
         /// The rate used.
         guess_rate: f64,
         /// Labels seen.
         n_labels: usize,
+    },
+    /// Guessing comes close to the criterion, or meets it.
+    CriterionNearGuessing {
+        /// The criterion of the counting rule.
+        criterion: f64,
+        /// Chance of a right guess.
+        guess_rate: f64,
+        /// The criterion thresholds are given for instead.
+        model_criterion: f64,
+    },
+    /// Some participants saw a stimulus more than once, and all showings count.
+    RepeatedStimuli {
+        /// Trials that were not the first with their stimulus.
+        n_trials: usize,
     },
     /// The model-based fit stopped before it settled.
     FitNotConverged {
@@ -93,6 +107,8 @@ impl Caveat {
             Self::ManyExclusions { .. } => "many-exclusions",
             Self::BandsFromSameTrials => "bands-from-same-trials",
             Self::GuessRateAssumed { .. } => "guess-rate-assumed",
+            Self::CriterionNearGuessing { .. } => "criterion-near-guessing",
+            Self::RepeatedStimuli { .. } => "repeated-stimuli",
             Self::FitNotConverged { .. } => "fit-not-converged",
             Self::ExposuresNotMeasured { .. } => "exposures-not-measured",
             Self::UnevenFrames { .. } => "uneven-frames",
@@ -117,13 +133,14 @@ impl Caveat {
                 stimuli_have(stimuli.len())
             ),
             Self::UnbalancedExposures { stimuli } => format!(
-                "{} unequal numbers of trials over exposures; compare normalised difficulty or the \
-                 model-based threshold, not raw error counts.",
+                "{} unequal numbers of trials over exposures; compare `balanced_difficulty`, which \
+                 weighs exposures equally, or the model-based threshold.",
                 stimuli_have(stimuli.len())
             ),
             Self::FewParticipants { n_participants } => format!(
-                "Only {n_participants} participants: intervals over participants are rough and \
-                 probably too narrow."
+                "Only {n_participants} participant{}: intervals over participants are rough and \
+                 probably too narrow.",
+                if *n_participants == 1 { "" } else { "s" }
             ),
             Self::ManyExclusions { share } => {
                 format!("{:.0} % of the trials were set aside; see the exclusions.", share * 100.0)
@@ -132,9 +149,24 @@ impl Caveat {
                                           band, so differences between bands look larger than \
                                           they would on fresh trials."
                 .into(),
-            Self::GuessRateAssumed { guess_rate, n_labels } => format!(
-                "The guess rate was not given; {guess_rate:.3} is used (one over the {n_labels} \
-                 labels seen)."
+            Self::GuessRateAssumed { guess_rate, n_labels } if 2 <= *n_labels => format!(
+                "The guess rate was not given; {guess_rate:.3} is used, one over the {n_labels} \
+                 labels seen."
+            ),
+            Self::GuessRateAssumed { guess_rate, .. } => format!(
+                "Nothing says how many answers there were to choose from; a guess rate of \
+                 {guess_rate:.2} is a placeholder. Give the real one with --guess-rate."
+            ),
+            Self::CriterionNearGuessing { criterion, guess_rate, model_criterion } => format!(
+                "Guessing is right {:.0} % of the time, so a criterion of {:.0} % hardly tells \
+                 recognition from guessing; thresholds are given for {:.0} % instead.",
+                guess_rate * 100.0,
+                criterion * 100.0,
+                model_criterion * 100.0
+            ),
+            Self::RepeatedStimuli { n_trials } => format!(
+                "{n_trials} trials show a participant a stimulus seen before, and count; set \
+                 `repeated_stimuli = true` under [exclusions] to count first showings only."
             ),
             Self::FitNotConverged { n_rounds } => {
                 format!("The model-based fit had not settled after {n_rounds} rounds.")

@@ -222,9 +222,10 @@ impl FileError {
             Problem::Duplicate { .. } => {
                 Some("was a file appended twice? Ids must be unique within a file".into())
             }
-            Problem::Unknown { nearest, .. } => {
-                nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"))
-            }
+            Problem::Unknown { nearest, .. } => Some(match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => "check the spelling, upper and lower case too, or add it there".into(),
+            }),
             Problem::Contradiction { hint, .. } => Some(hint.clone()),
             Problem::NewerVersion { .. } => Some("update mohs to read this file".into()),
             Problem::Syntax { .. } => None,

@@ -247,7 +247,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             error_of("version = 9\nname = \"a\"\nnovelty = 3\n"),
-            @"eval.toml: `version` is manifest version 9; this mohs reads up to version 1"
+            @"eval.toml:1: `version` is manifest version 9; this mohs reads up to version 1"
         );
     }
 }

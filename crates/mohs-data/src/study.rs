@@ -238,7 +238,7 @@ impl Study {
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
         document::check_toml_version(path, text, "study", Self::VERSION)?;
         let study: Self = document::parse_toml(path, text)?;
-        study.check(path)?;
+        study.check(path).map_err(|error| document::at_key(error, text))?;
         Ok(study)
     }
 
@@ -249,7 +249,8 @@ impl Study {
 
     fn check(&self, path: &Path) -> Result<(), FileError> {
         let bad = |key: &str, expected: &str, found: String| {
-            let problem = Problem::BadValue { expected: expected.into(), found, hint: None };
+            let hint = Some("docs/formats/study.md has every key with its range".into());
+            let problem = Problem::BadValue { expected: expected.into(), found, hint };
             Err(FileError::new(path, problem).in_column(key))
         };
         let exposures = &self.flash.exposures_ms;
@@ -285,6 +286,20 @@ impl Study {
         {
             let key = "exclusions.min_accuracy_at_longest";
             return bad(key, "a share from 0 to 1", accuracy.to_string());
+        }
+        let rules = &self.exclusions;
+        let times =
+            [("exclusions.min_rt_ms", rules.min_rt_ms), ("exclusions.max_rt_ms", rules.max_rt_ms)];
+        for (key, time) in times {
+            if let Some(time) = time
+                && time.value() <= 0.0
+            {
+                return bad(key, "milliseconds above 0", time.value().to_string());
+            }
+        }
+        if self.score.n_resamples < 100 {
+            let found = self.score.n_resamples.to_string();
+            return bad("score.n_resamples", "100 or more", found);
         }
         if !(0.0..1.0).contains(&self.simulate.drop_out) {
             let found = self.simulate.drop_out.to_string();

@@ -298,7 +298,7 @@ fn exposure(row: &Row<'_>) -> Result<Option<Millis>, FileError> {
     let hint = if ms <= 0.0 {
         None
     } else if ms < 1.0 {
-        Some("are these seconds? Multiply by 1000, or keep them in a column `exposure_s`".into())
+        Some("are these seconds? Multiply by 1000".into())
     } else if 3_600_000.0 <= ms {
         Some("are these microseconds? Divide by 1000".into())
     } else {

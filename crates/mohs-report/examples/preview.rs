@@ -1,6 +1,7 @@
-//! Writes a report of a made-up study, to look at: `/tmp/report/report.html` and its companions.
+//! Writes a report of a made-up study, to look at: `report.html` and its companions.
 //!
-//! `cargo run -p mohs-report --example preview [n_stimuli | summary.json]`
+//! `cargo run -p mohs-report --example preview [n_stimuli | summary.json] [folder]`; the folder is
+//! `out/report-preview` unless another is given.
 
 #[path = "../tests/it/fixture.rs"]
 mod fixture;
@@ -30,7 +31,8 @@ fn main() -> std::io::Result<()> {
     let pictures: Pictures =
         (0u32..).zip(stimuli).skip(1).map(|(idx, stimulus)| (stimulus, picture(idx))).collect();
 
-    let folder = Path::new("/tmp/report");
+    let folder = std::env::args().nth(2).unwrap_or_else(|| "out/report-preview".into());
+    let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join("report.html"), render_html(&summary, &pictures))?;
     std::fs::write(folder.join("report.txt"), render_text(&summary))?;

@@ -13,60 +13,90 @@ pub(crate) fn answer(found: &ViewingTime) -> String {
     if total == 0 {
         return "No stimulus has a trial that counts, so its difficulty is not known.".into();
     }
-    let sentences = [half(found, total), never(found, total)];
-    sentences.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the sentence on the exposure that is enough for half of the stimuli.
-fn half(found: &ViewingTime, total: usize) -> String {
-    let mut n_within = 0;
-    for finding in &found.bands {
-        n_within += finding.n_stimuli;
-        let Some(mvt) = finding.band.mvt else { break };
-        if total <= 2 * n_within {
-            let (n, total) = (count(n_within), counted(total, "stimulus", "stimuli"));
-            return if finding.band.idx == 0 {
-                format!(
-                    "People recognise {n} of {total} even at the shortest exposure tested, {mvt}."
-                )
-            } else {
-                format!("People need no more than {mvt} to recognise {n} of {total}.")
-            };
-        }
-    }
-    "Fewer than half of the stimuli were recognised at any exposure.".into()
-}
-
-fn never(found: &ViewingTime, total: usize) -> String {
     let n_never: usize = found
         .bands
         .iter()
         .filter(|finding| finding.band.mvt.is_none())
         .map(|finding| finding.n_stimuli)
         .sum();
-    let n_first = found.bands.first().map_or(0, |finding| finding.n_stimuli);
-    match (n_never, found.exposures.last()) {
-        // The first sentence has said it already.
-        (0, _) if n_first == total => String::new(),
-        (0, Some(longest)) => format!("All are recognised by {longest}."),
-        (0, None) => "All are recognised.".into(),
-        (n, Some(longest)) if n == total => {
-            format!("None was recognised reliably, not even after {longest}.")
-        }
-        (n, Some(longest)) => {
-            let were = if n == 1 { "was" } else { "were" };
-            format!("{} {were} never recognised reliably, not even after {longest}.", count(n))
-        }
-        (n, None) => format!("{} of {} were never recognised.", count(n), count(total)),
+    match half(found, total) {
+        Some((sentence, n_within)) if n_within == total => sentence,
+        Some((sentence, _)) => format!("{sentence} {}", rest(found, n_never)),
+        None => hardly_any(found, total, n_never),
     }
+}
+
+/// Returns the sentence on the exposure that is enough for half of the stimuli, and for how many
+/// it is; `None` when no exposure is.
+fn half(found: &ViewingTime, total: usize) -> Option<(String, usize)> {
+    let mut n_within = 0;
+    for finding in &found.bands {
+        n_within += finding.n_stimuli;
+        let mvt = finding.band.mvt?;
+        if total <= 2 * n_within {
+            let which = match (n_within, total) {
+                (_, 1) => "the one stimulus".into(),
+                (n, total) if n == total => format!("all {} stimuli", count(total)),
+                (n, total) => format!("{} of {} stimuli", count(n), count(total)),
+            };
+            let sentence = if finding.band.idx == 0 {
+                format!("People recognise {which} even at the shortest exposure tested, {mvt}.")
+            } else {
+                format!("People need no more than {mvt} to recognise {which}.")
+            };
+            return Some((sentence, n_within));
+        }
+    }
+    None
+}
+
+/// Returns the sentence on those that need longer than most.
+fn rest(found: &ViewingTime, n_never: usize) -> String {
+    match n_never {
+        0 => format!("All are recognised{}.", longest(found, " by")),
+        n => format!(
+            "{} {} never recognised reliably{}.",
+            count(n),
+            was(n),
+            longest(found, ", not even after")
+        ),
+    }
+}
+
+/// Returns the sentence for a set of which most were not recognised.
+fn hardly_any(found: &ViewingTime, total: usize, n_never: usize) -> String {
+    let even = longest(found, ", not even after");
+    match (total.saturating_sub(n_never), total) {
+        (0, 1) => format!("The one stimulus was not recognised reliably{even}."),
+        (0, total) => {
+            format!("None of the {} stimuli was recognised reliably{even}.", count(total))
+        }
+        (n, total) => format!(
+            "Only {} of {} stimuli {} recognised reliably at some exposure; {} {} not{even}.",
+            count(n),
+            count(total),
+            was(n),
+            count(n_never),
+            was(n_never)
+        ),
+    }
+}
+
+fn longest(found: &ViewingTime, before: &str) -> String {
+    found.exposures.last().map(|longest| format!("{before} {longest}")).unwrap_or_default()
+}
+
+fn was(n: usize) -> &'static str {
+    if n == 1 { "was" } else { "were" }
 }
 
 /// Returns the sentence on right answers, from the shortest to the longest exposure.
 pub(crate) fn right_answers(found: &ViewingTime) -> String {
     let overall = format!(
-        "Over all exposures {} of {} were right",
+        "Over all exposures {} of {} {} right",
         Unit::Share.estimate(&found.accuracy),
-        counted(found.accuracy.n, "answer", "answers")
+        counted(found.accuracy.n, "answer", "answers"),
+        was(found.accuracy.n)
     );
     match found.accuracy_by_exposure.as_slice() {
         [first, .., last] => format!(

@@ -21,8 +21,16 @@ pub fn wilson(n_successes: usize, n: usize, confidence: f64) -> Option<Estimate>
     if n == 0 || n < n_successes {
         return None;
     }
+    wilson_of_share(real(n_successes) / real(n), n, confidence)
+}
+
+/// Returns a share that is not a count of successes (a mean of probabilities, say) with the
+/// interval Wilson's formula gives it; `None` without trials or outside `[0, 1]`.
+pub fn wilson_of_share(p: f64, n: usize, confidence: f64) -> Option<Estimate> {
+    if n == 0 || !(0.0..=1.0).contains(&p) {
+        return None;
+    }
     let n_real = real(n);
-    let p = real(n_successes) / n_real;
     let z = normal_quantile(0.5 + confidence / 2.0);
     let centre = p + z * z / (2.0 * n_real);
     let spread = z * (p * (1.0 - p) / n_real + z * z / (4.0 * n_real * n_real)).sqrt();

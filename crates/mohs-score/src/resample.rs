@@ -98,7 +98,8 @@ impl Pigeonhole<'_> {
     }
 
     /// Returns the mean share of *wrong* answers over the stimuli of each group, each stimulus
-    /// counting the same; `None` for a group without answers.
+    /// counting the same; `None` for a group without answers. Widened, where Wilson's interval of
+    /// all the group's answers is wider.
     pub fn mean_difficulties(&self, groups: &[Vec<bool>]) -> Vec<Option<Estimate>> {
         let members: Vec<Vec<usize>> = groups
             .iter()
@@ -134,7 +135,13 @@ impl Pigeonhole<'_> {
                     (0 < n).then(|| (1.0, 1.0 - real(n_right) / real(n)))
                 };
                 let value = mean(members, &of)?;
-                let plain = Estimate::new(value, value, value, self.confidence, members.len())?;
+                let of_group = |counts: &[usize]| -> usize {
+                    members.iter().flat_map(|idx| &counts[self.places(*idx)]).sum()
+                };
+                let n_trials = of_group(&n);
+                let pooled = wilson(n_trials - of_group(&n_right), n_trials, self.confidence)?;
+                let (low, high) = (pooled.low.min(value), pooled.high.max(value));
+                let plain = Estimate::new(value, low, high, self.confidence, members.len())?;
                 Some(widened(plain, draws.iter().filter_map(|draw| draw[idx]).collect()))
             })
             .collect()

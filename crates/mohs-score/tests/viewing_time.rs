@@ -145,6 +145,63 @@ fn a_second_look_at_a_stimulus_is_set_aside() {
 }
 
 #[test]
+fn the_first_showing_counts_whatever_the_order_of_rows() {
+    // Shown right at first, wrong at the second showing; ids in an order that text would confuse.
+    let mut trials = Vec::new();
+    for (idx, is_right) in [(2, true), (10, false)] {
+        let mut shown = trial("mug", 100.0, 0, is_right);
+        shown.id = TrialId::new(format!("{idx}"));
+        shown.onset = None;
+        shown.responded = None;
+        trials.push(shown);
+    }
+    let rules = ExclusionRules { repeated_stimuli: true, ..ExclusionRules::default() };
+    for _ in 0..2 {
+        trials.reverse();
+        let findings = scored(&trials, &rules, MvtRule::Stays);
+        assert_eq!((findings.n_trials, findings.stimuli[0].n_errors), (1, 0));
+    }
+}
+
+#[test]
+fn two_choices_are_scored_with_a_caveat() {
+    let options = ScoreOptions { n_resamples: 50, ..ScoreOptions::default() };
+    let (trials, rules) = (by_hand(), ExclusionRules::default());
+    let input = Input {
+        trials: &trials,
+        stimuli: &[],
+        n_labels: Some(2),
+        rules: &rules,
+        options: &options,
+        seed: Seed(1),
+    };
+    let findings = score(&input).expect("because counting needs no threshold").0;
+    assert_eq!(findings.stimuli[0].mvt, Some(ms(50.0)));
+    assert!(findings.caveats.iter().any(|c| c.code() == "criterion-near-guessing"));
+}
+
+#[test]
+fn unequal_numbers_of_trials_do_not_move_the_balanced_difficulty() {
+    let mut trials = by_hand();
+    let before = scored(&trials, &ExclusionRules::default(), MvtRule::Stays).stimuli[0].clone();
+    assert!((before.balanced_difficulty.value - before.difficulty.value).abs() < 1e-12);
+    // Seven more of the same answers at 17 ms, where 2 of 7 are right.
+    trials.extend((0..7).map(|p| trial("mug", 17.0, 100 + p, p < 2)));
+    let after = scored(&trials, &ExclusionRules::default(), MvtRule::Stays).stimuli;
+    let mug = after.iter().find(|s| s.stimulus.as_str() == "mug").expect("because it was shown");
+    assert!((mug.balanced_difficulty.value - before.balanced_difficulty.value).abs() < 1e-12);
+    assert!(before.difficulty.value + 0.05 < mug.difficulty.value);
+}
+
+#[test]
+fn no_group_is_certain() {
+    let trials: Vec<Trial> = (0..3).map(|p| trial("mug", 100.0, p, true)).collect();
+    let findings = scored(&trials, &ExclusionRules::default(), MvtRule::Stays);
+    assert!(0.2 < findings.by_label[0].difficulty.high);
+    assert!(0.2 < findings.bands[0].model_share.half_width());
+}
+
+#[test]
 fn rules_that_leave_nothing_are_refused() {
     let trials = by_hand();
     let everybody: Vec<String> = (0..7).map(|p| format!("p{p}")).collect();

@@ -121,6 +121,9 @@ impl From<PixelsError> for CliError {
             PixelsError::NotAnImage { .. } => {
                 Self::input(message).hint("PNG, JPEG, WebP, GIF, BMP and TIFF are understood")
             }
+            PixelsError::Unsupported { .. } => {
+                Self::input(message).hint("convert it to 8-bit PNG or JPEG")
+            }
             PixelsError::Broken { .. } => {
                 Self::input(message).hint("copy or export the picture again")
             }

@@ -22,6 +22,13 @@ pub(crate) fn is_empty(path: &Path) -> bool {
     std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none())
 }
 
+/// Returns whether a folder holds nothing but entries with these names.
+pub(crate) fn holds_only(path: &Path, names: &[&str]) -> bool {
+    std::fs::read_dir(path).is_ok_and(|entries| {
+        entries.filter_map(Result::ok).all(|entry| names.iter().any(|n| entry.file_name() == *n))
+    })
+}
+
 /// Returns how `file` is reached from `folder`, where both are below a common one.
 pub(crate) fn relative(file: &Path, folder: &Path) -> std::path::PathBuf {
     let (Ok(file_path), Ok(folder_path)) = (file.canonicalize(), folder.canonicalize()) else {

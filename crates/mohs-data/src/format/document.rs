@@ -38,7 +38,22 @@ pub(crate) fn check_toml_version(
     }
     // Syntax errors are left to the full parse, which knows the place.
     let Ok(Versioned { version: Some(found) }) = toml::from_str(text) else { return Ok(()) };
-    check_version(path, noun, found, newest)
+    check_version(path, noun, found, newest).map_err(|error| at_key(error, text))
+}
+
+/// Adds the line of the key an error is about, where the text has it.
+pub(crate) fn at_key(error: FileError, text: &str) -> FileError {
+    let key = error.column.as_deref().and_then(|column| column.rsplit('.').next());
+    let is_there = |line: &str| {
+        key.is_some_and(|key| {
+            let rest = line.trim_start().strip_prefix(key);
+            rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        })
+    };
+    match text.lines().position(is_there) {
+        Some(idx) => error.at_line(idx as u64 + 1),
+        None => error,
+    }
 }
 
 /// Parses TOML into a type.

@@ -213,6 +213,11 @@ fn damaged(path: &Path, error: &ParquetError) -> FileError {
     if matches!(error, ParquetError::General(detail) if detail == NOT_UTF8) {
         return FileError::new(path, Problem::NotText { looks_like: NOT_UTF8.into() });
     }
+    if error.to_string().contains("Disabled feature") {
+        let expected = "compressed with snappy, gzip, lz4, zstd or not at all".into();
+        let found = "another compression".into();
+        return FileError::new(path, Problem::WrongKind { expected, found });
+    }
     FileError::new(path, Problem::Damaged { detail: error.to_string() })
 }
 

@@ -353,7 +353,9 @@ impl<R: Record> TableReader<R> {
         options: &ReadOptions,
     ) -> Result<Self, FileError> {
         let names = source.names();
-        let layout = Layout::new::<R>(path, names, options)?;
+        // Columns are named in the first line; a Parquet file has no lines.
+        let at_header = |error: FileError| if is_parquet(path) { error } else { error.at_line(1) };
+        let layout = Layout::new::<R>(path, names, options).map_err(at_header)?;
         let record = std::marker::PhantomData;
         Ok(Self { path: path.to_owned(), source, layout, is_done: false, record })
     }
@@ -509,6 +511,9 @@ fn missing_hint(schema: &Schema, ours: &str, wanted: &str, names: &[CompactStrin
         _ => "",
     };
     match theirs {
+        Some(theirs) if !unit.is_empty() && is_in_seconds(&theirs) => {
+            format!("`{theirs}` looks like seconds: multiply by 1000 and call it `{ours}`")
+        }
         Some(theirs) if wanted != ours => format!("did you mean --map {ours}={theirs}?"),
         Some(theirs) => format!(
             "rename `{theirs}` to `{ours}`{unit}, or say so on the command line: \
@@ -518,6 +523,12 @@ fn missing_hint(schema: &Schema, ours: &str, wanted: &str, names: &[CompactStrin
             format!("add the column{unit}, or map one of yours to it: --map {ours}=YOUR_COLUMN")
         }
     }
+}
+
+/// Returns whether a column's name says that it holds seconds.
+fn is_in_seconds(name: &str) -> bool {
+    let unit = name.rsplit_once('_').map_or("", |(_, unit)| unit);
+    ["s", "sec", "secs", "second", "seconds"].iter().any(|word| word.eq_ignore_ascii_case(unit))
 }
 
 /// Reads a whole table.

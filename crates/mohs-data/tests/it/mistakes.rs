@@ -46,15 +46,15 @@ fn complaint_with_stimuli(csv: &str) -> String {
 #[test]
 fn a_missing_column_is_named_with_a_map() {
     insta::assert_snapshot!(complaint("t.csv", "subj,image,response\np1,a,mug\n"), @r"
-    t.csv has no column `participant`; it has: subj, image, response
+    t.csv:1: has no column `participant`; it has: subj, image, response
     hint: rename `subj` to `participant`, or say so on the command line: --map participant=subj
     ");
     insta::assert_snapshot!(complaint("t.csv", "participant,x,response\np1,a,mug\n"), @r"
-    t.csv has no column `stimulus`; it has: participant, x, response
+    t.csv:1: has no column `stimulus`; it has: participant, x, response
     hint: add the column, or map one of yours to it: --map stimulus=YOUR_COLUMN
     ");
     insta::assert_snapshot!(complaint("t.csv", "participnat,stimulus\np1,a\n"), @r"
-    t.csv has no column `participant`; it has: participnat, stimulus
+    t.csv:1: has no column `participant`; it has: participnat, stimulus
     hint: rename `participnat` to `participant`, or say so on the command line: --map participant=participnat
     ");
 }
@@ -64,11 +64,11 @@ fn a_column_a_command_needs_is_named_with_its_unit() {
     let options = ReadOptions { require: vec!["exposure_ms"], ..ReadOptions::default() };
     let read = |csv: &str| complaint_with("t.csv", csv, &options);
     insta::assert_snapshot!(read("participant,stimulus,response,exposure\np,a,mug,0.017\n"), @r"
-    t.csv has no column `exposure_ms`; it has: participant, stimulus, response, exposure
+    t.csv:1: has no column `exposure_ms`; it has: participant, stimulus, response, exposure
     hint: rename `exposure` to `exposure_ms` and give it in milliseconds, or say so on the command line: --map exposure_ms=exposure
     ");
     insta::assert_snapshot!(read("participant,stimulus,response,duration\np,a,mug,17\n"), @r"
-    t.csv has no column `exposure_ms`; it has: participant, stimulus, response, duration
+    t.csv:1: has no column `exposure_ms`; it has: participant, stimulus, response, duration
     hint: rename `duration` to `exposure_ms` and give it in milliseconds, or say so on the command line: --map exposure_ms=duration
     ");
 }
@@ -81,11 +81,11 @@ fn a_map_to_nothing_is_refused() {
     };
     let csv = "subj,stimulus,response\np,a,mug\n";
     insta::assert_snapshot!(complaint_with("t.csv", csv, &map("participant", "subject")), @r"
-    t.csv has no column `subject`; it has: subj, stimulus, response
+    t.csv:1: has no column `subject`; it has: subj, stimulus, response
     hint: did you mean --map participant=subj?
     ");
     insta::assert_snapshot!(complaint_with("t.csv", csv, &map("particpant", "subj")), @r"
-    t.csv column `particpant` is not in the columns of trials
+    t.csv:1: column `particpant` is not in the columns of trials
     hint: did you mean `participant`?
     ");
 }
@@ -102,7 +102,7 @@ fn a_wrong_unit_is_not_guessed() {
     ");
     insta::assert_snapshot!(read("0.017"), @r"
     t.csv:2: `exposure_ms` should be milliseconds between 1 and 3600000, found `0.017`
-    hint: are these seconds? Multiply by 1000, or keep them in a column `exposure_s`
+    hint: are these seconds? Multiply by 1000
     ");
     insta::assert_snapshot!(read("17000000"), @r"
     t.csv:2: `exposure_ms` should be milliseconds between 1 and 3600000, found `17000000`
@@ -228,7 +228,7 @@ fn a_ragged_row_and_a_double_column_are_named() {
     hint: a comma inside a cell needs quotes around the cell
     ");
     insta::assert_snapshot!(complaint("t.csv", "participant,stimulus,lab,lab\np,a,1,2\n"), @r"
-    t.csv has two columns called `lab`
+    t.csv:1: has two columns called `lab`
     hint: rename or remove one of them
     ");
 }
@@ -242,12 +242,12 @@ fn a_newer_version_is_refused() {
     ");
     let study = Study::parse(Path::new("study.toml"), "version = 2\nname = \"a\"\nfuture = 1\n");
     insta::assert_snapshot!(words(&study.unwrap_err()), @r"
-    study.toml: `version` is study version 2; this mohs reads up to version 1
+    study.toml:1: `version` is study version 2; this mohs reads up to version 1
     hint: update mohs to read this file
     ");
     let manifest = Manifest::parse(Path::new("eval.toml"), "version = 2\nfuture = 1\n");
     insta::assert_snapshot!(words(&manifest.unwrap_err()), @r"
-    eval.toml: `version` is manifest version 2; this mohs reads up to version 1
+    eval.toml:1: `version` is manifest version 2; this mohs reads up to version 1
     hint: update mohs to read this file
     ");
 }
@@ -357,7 +357,10 @@ fn a_study_with_a_slip_names_the_line() {
     let text = "version = 1\nname = \"a\"\ntask = \"flash\"\n[score]\ncriterium = 0.5\n";
     insta::assert_snapshot!(words(&Study::parse(Path::new("s.toml"), text).unwrap_err()), @"s.toml:5: unknown field `criterium`, expected one of `criterion`, `rule`, `guess_rate`, `confidence`, `n_resamples`");
     let text = "version = 1\nname = \"a\"\ntask = \"flash\"\n[flash]\nexposures_ms = [50, 17]\n";
-    insta::assert_snapshot!(words(&Study::parse(Path::new("s.toml"), text).unwrap_err()), @"s.toml: `flash.exposures_ms` should be one or more milliseconds, from 1 up, ascending, found `50, 17`");
+    insta::assert_snapshot!(words(&Study::parse(Path::new("s.toml"), text).unwrap_err()), @r"
+    s.toml:5: `flash.exposures_ms` should be one or more milliseconds, from 1 up, ascending, found `50, 17`
+    hint: docs/formats/study.md has every key with its range
+    ");
 }
 
 #[test]

@@ -175,6 +175,7 @@
     const levelOf = (row) => (row[LEVEL] === null ? null : data.levels[row[LEVEL]]);
     const heads = [...table.tHead.rows[0].cells];
     const columns = heads.map((th) => th.dataset.key);
+    const titles = heads.map((th) => th.textContent);
     for (const th of heads) {
       if (th.dataset.key) heading(th, (sign) => { order = [th.dataset.key, sign]; draw(true); });
     }
@@ -255,7 +256,10 @@
       label: (row) => {
         const about = [datasetOf(row), levelOf(row)].filter((name) => name !== null).join(", ");
         const codes = row[CODES].map((code) => data.codes[code]).join(", ");
-        return make("td", "", row[LABEL] ?? "–", make("small", "", about), make("small", "codes", codes));
+        const [name, more] = [make("span", "", row[LABEL] ?? "–"), make("small", "", about)];
+        name.title = name.textContent;
+        more.title = about;
+        return make("td", "about", name, more, make("small", "codes", codes));
       },
       band: (row) => {
         const chip = make("span", "chip");
@@ -286,6 +290,8 @@
       body.replaceChildren(...shown.map((row) => {
         const tr = document.createElement("tr");
         tr.append(...columns.map((key) => cell[key](row)));
+        // On a phone each number follows its heading.
+        [...tr.cells].slice(2).forEach((td, idx) => { td.dataset.head = titles[idx + 2]; });
         return tr;
       }));
       const turn = (text, step, off) => {

@@ -46,7 +46,8 @@ pub(crate) fn x_axis(svg: &mut Svg, plot: Rect, ticks: &[Tick], title: &str) {
 /// Returns the ticks whose labels do not run into each other; the first and the last go first,
 /// because the ends of an axis say most.
 pub(crate) fn labels_that_fit(ticks: &[Tick], size: f64) -> Vec<&Tick> {
-    let gap = size * 0.25;
+    // Wide enough for what `width::pixels` underestimates, such as a percent sign.
+    let gap = size * 0.75;
     let half = |tick: &Tick| (width::pixels(&tick.text, size) + gap) / 2.0;
     let mut kept: Vec<&Tick> = Vec::new();
     for tick in ticks.last().into_iter().chain(ticks) {

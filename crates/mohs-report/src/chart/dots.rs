@@ -102,14 +102,19 @@ fn draw_panel(
     plot: Rect,
 ) {
     let estimates = || rows.iter().filter_map(|row| row.dots.get(idx)).map(|dot| &dot.estimate);
-    let scale = scale_for(panel.unit, estimates(), (plot.x + 6.0, plot.right() - 6.0));
+    let n_ticks = match panel.unit {
+        // A tick each 20 % needs this room to be labelled.
+        Unit::Share if plot.width < 220.0 => 3,
+        _ if plot.width < 260.0 => 5,
+        _ => 7,
+    };
+    let scale = scale_for(panel.unit, n_ticks, estimates(), (plot.x + 6.0, plot.right() - 6.0));
     svg.text("axis-title", Anchor::Start, (plot.x, 14.0), &panel.title);
     let text = |value: f64| match panel.unit {
         Unit::Share => percent(value),
         Unit::Time => Millis::new(value).map(axis_time).unwrap_or_default(),
         Unit::Plain => format!("{value}"),
     };
-    let n_ticks = if plot.width < 260.0 { 5 } else { 7 };
     let ticks: Vec<Tick> = scale
         .ticks(n_ticks)
         .into_iter()
@@ -135,6 +140,7 @@ fn draw_panel(
 
 fn scale_for<'a>(
     unit: Unit,
+    n_ticks: usize,
     estimates: impl Iterator<Item = &'a Estimate>,
     range: (f64, f64),
 ) -> Scale {
@@ -147,7 +153,7 @@ fn scale_for<'a>(
         (low, high) = (0.0, 1.0);
     }
     match unit {
-        Unit::Share => Scale::linear((0.0, round_end(high.min(1.0), 5)), range),
+        Unit::Share => Scale::linear((0.0, round_end(high.min(1.0), n_ticks.min(5))), range),
         Unit::Time => Scale::log(round_log_range((low, high)), range),
         Unit::Plain => Scale::linear((low, high), range),
     }

@@ -5,7 +5,7 @@ use super::axis::{self, Tick};
 use super::legend::{self, Entry, Swatch};
 use super::scale::{Scale, round_end};
 use super::svg::{Rect, Svg};
-use crate::number::count;
+use crate::number::counted;
 
 /// One column: a range and how many of each series lie in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +87,7 @@ fn draw_column(svg: &mut Svg, column: &Column, series: &[Series], x: &Scale, y: 
 pub(crate) fn tip(low: f64, high: f64, series: &str, n: usize) -> String {
     let low = axis::percent(low);
     let low = low.trim_end_matches(" %");
-    format!("{low}–{} · {series}\n{} stimuli", axis::percent(high), count(n))
+    format!("{low}–{} · {series}\n{}", axis::percent(high), counted(n, "stimulus", "stimuli"))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "charts count far fewer than 2^52 stimuli")]

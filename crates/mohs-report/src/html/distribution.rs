@@ -11,7 +11,7 @@ use crate::chart::bars::{self, Bar, BarGroup};
 use crate::chart::histogram::{self, Series};
 use crate::chart::legend::{Entry, Swatch};
 use crate::chart::{Canvas, paint};
-use crate::number::{Unit, count};
+use crate::number::{Unit, counted};
 
 pub(super) fn section(found: &ViewingTime) -> Section {
     let body = format!(
@@ -78,7 +78,7 @@ fn scores(found: &ViewingTime) -> String {
 fn shares(found: &ViewingTime) -> String {
     let tip = |name: &str, by: &str, estimate: &Estimate| {
         let text = Unit::Share.estimate(estimate);
-        format!("{name}, {by}\n{text}\nn = {} stimuli", count(estimate.n))
+        format!("{name}, {by}\n{text}\nn = {}", counted(estimate.n, "stimulus", "stimuli"))
     };
     let group = |finding: &BandFinding| {
         let name = finding.band.name();

@@ -10,7 +10,7 @@ use crate::chart::bars::{self, Bar, BarGroup};
 use crate::chart::legend::{Entry, Swatch};
 use crate::chart::lines::{self, Level, Line, LinePoint};
 use crate::chart::paint;
-use crate::number::{Unit, axis_time, count, counted, fixed};
+use crate::number::{Unit, axis_time, counted, fixed};
 
 /// Accuracy over all stimuli.
 pub(super) fn section(found: &ViewingTime) -> Section {
@@ -129,10 +129,10 @@ fn band_group(finding: &BandFinding) -> BarGroup {
         paint: paint::band(finding.band.idx),
         is_pale: finding.band.mvt.is_none_or(|mvt| point.exposure < mvt),
         tip: format!(
-            "{name}, shown {}\n{}\nn = {} trials",
+            "{name}, shown {}\n{}\nn = {}",
             point.exposure,
             Unit::Share.estimate(&point.accuracy),
-            count(point.accuracy.n)
+            counted(point.accuracy.n, "trial", "trials")
         ),
     };
     let bars = finding.accuracy_by_exposure.iter().map(bar).collect();

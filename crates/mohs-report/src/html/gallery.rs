@@ -60,8 +60,8 @@ pub(super) fn section(found: &ViewingTime, pictures: &Pictures) -> Option<Sectio
         .collect();
     let body = format!(
         "<p class=\"lede\">Up to {PER_BAND} stimuli per minimum viewing time, taken at even steps \
-         along difficulty, easiest first. <i>Wrong</i> is the share of wrong answers, <i>needs</i> the threshold by \
-         the model.</p>\n{bands}"
+         along difficulty, easiest first. <i>Wrong</i> is the share of wrong answers, <i>threshold</i> the exposure a \
+         typical participant needs, by the model.</p>\n{bands}"
     );
     let title = "Stimuli from easy to hard".into();
     Some(Section { id: "gallery", nav: "Gallery", title, body })
@@ -82,8 +82,8 @@ fn card(finding: &StimulusFinding, pictures: &Pictures) -> String {
         None => "<span class=\"no-picture\">no picture</span>".into(),
     };
     format!(
-        "<li><span class=\"picture\">{picture}</span><b>{name}</b>\
-         <code title=\"{id}\"><bdi>{id}</bdi></code><span><i>wrong</i> {}</span><span><i>needs</i> {}</span>\
+        "<li><span class=\"picture\">{picture}</span><b title=\"{name}\">{name}</b>\
+         <code title=\"{id}\"><bdi>{id}</bdi></code><span><i>wrong</i> {}</span><span><i>threshold</i> {}</span>\
          <span class=\"n\">n = {}</span></li>\n",
         sheet::value_and_interval(Unit::Share, &finding.difficulty),
         sheet::threshold(finding),

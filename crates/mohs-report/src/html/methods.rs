@@ -37,7 +37,8 @@ pub(super) fn section(summary: &Summary, found: &ViewingTime) -> Section {
          the report calls it <i>never</i>. The definition is that of Mayo et al. (2023).</p>\n\
          <h3>Threshold: the model</h3>\n\
          <pre>P(right | t) = g + (1 − g − l) · s(b (ln t − h) + k + a)\n\
-         s(z) = 1 / (1 + e^−z)        k = logit((c − g) / (1 − g − l))</pre>\n\
+         s(z) = 1 / (1 + e^−z)\n\
+         k = logit((c − g) / (1 − g − l))</pre>\n\
          <p><i>h</i> is a stimulus’s threshold (log exposure at which a typical participant reaches \
          the criterion <i>c</i>), <i>b</i> its slope, <i>a</i> a participant’s ability, <i>g</i> the \
          chance of a right guess, <i>l</i> the chance of a lapse. The distribution of thresholds over \

@@ -1,6 +1,6 @@
 //! The overview: the answer in a sentence, a strip of bands, and the few numbers that matter most.
 
-use mohs_score::human::viewing_time::ViewingTime;
+use mohs_score::human::viewing_time::{Group, ViewingTime};
 
 use super::caveats::{self, Part};
 use super::figure::Figure;
@@ -108,12 +108,7 @@ fn facts(found: &ViewingTime) -> String {
         facts.push(fact("Never recognised", &share, "by the counting rule"));
     }
     for group in found.by_dataset.iter().take(MOST_SETS) {
-        let title = match found.by_dataset.len() {
-            1 => "Typical threshold".to_owned(),
-            _ => format!("Typical threshold, {}", group.name),
-        };
-        let html = sheet::estimate_of(Unit::Time, &group.threshold_ms, STIMULI);
-        facts.push(fact(&title, &html, "by the model"));
+        facts.push(typical_threshold(found, group));
     }
     let n_aside = found.n_trials_read.saturating_sub(found.n_trials);
     facts.push(fact(
@@ -125,7 +120,37 @@ fn facts(found: &ViewingTime) -> String {
             count(n_aside)
         ),
     ));
-    format!("<dl class=\"facts\">{}</dl>\n", facts.concat())
+    let n_columns = match facts.len() {
+        n if n <= 5 => n,
+        n => n.div_ceil(2),
+    };
+    format!("<dl class=\"facts\" style=\"--columns:{n_columns}\">{}</dl>\n", facts.concat())
+}
+
+/// Returns the mean threshold of a group; thresholds beyond the longest exposure are extrapolated
+/// and weigh on it, so it says how many there are.
+fn typical_threshold(found: &ViewingTime, group: &Group) -> String {
+    let is_only = found.by_dataset.len() == 1;
+    let members = found
+        .stimuli
+        .iter()
+        .filter(|finding| is_only || finding.dataset.as_deref().unwrap_or_default() == group.name);
+    let longest = found.exposures.last();
+    let is_beyond = |threshold_ms: f64| longest.is_some_and(|ms| ms.value() < threshold_ms);
+    let n_beyond = members.filter(|finding| is_beyond(finding.threshold_ms.value)).count();
+    let of_set = if is_only { String::new() } else { format!(", {}", group.name) };
+    let html = sheet::estimate_of(Unit::Time, &group.threshold_ms, STIMULI);
+    match longest.filter(|_| 0 < n_beyond) {
+        None => fact(&format!("Typical threshold{of_set}"), &html, "by the model"),
+        Some(longest) => {
+            let note = format!(
+                "by the model; {} beyond {longest} {} extrapolated",
+                counted(n_beyond, "stimulus", "stimuli"),
+                if n_beyond == 1 { "is" } else { "are" }
+            );
+            fact(&format!("Typical threshold (geometric mean){of_set}"), &html, &note)
+        }
+    }
 }
 
 fn fact(title: &str, html: &str, note: &str) -> String {

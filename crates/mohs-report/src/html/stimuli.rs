@@ -24,8 +24,17 @@ pub(super) fn section(found: &ViewingTime) -> Option<Section> {
     }
     let lists = Lists::of(found);
     let rows: String = found.stimuli.iter().rev().take(PAGE).map(html_row).collect();
+    let all = counted(found.stimuli.len(), "stimulus", "stimuli");
+    let all_first = match found.stimuli.len() {
+        1 => "The one stimulus".into(),
+        _ => format!("All {all}, hardest first"),
+    };
+    let pager = match found.stimuli.len() {
+        n if n <= PAGE => all,
+        _ => format!("{PAGE} of {all}, the hardest. The others need JavaScript."),
+    };
     let body = format!(
-        "<p class=\"lede\">All {all}, hardest first. The small bars are right answers by exposure, \
+        "<p class=\"lede\">{all_first}. The small bars are right answers by exposure, \
          shortest on the left ({exposures}); <i>n</i> is trials. Choose a heading to sort.</p>\n{notes}\
          <div class=\"table-tools\" id=\"stimuli-tools\" hidden>\
          <label>Search <input type=\"search\" id=\"stimuli-search\" placeholder=\"id or class\"></label>\
@@ -34,10 +43,8 @@ pub(super) fn section(found: &ViewingTime) -> Option<Section> {
          <div class=\"scroll\" tabindex=\"0\"><table id=\"stimuli-table\" class=\"stimuli stack\">\
          <caption class=\"hidden\">Stimuli</caption>\
          <thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table></div>\n\
-         <p class=\"pager\" id=\"stimuli-pager\">{shown} of {all}, the hardest. The others need \
-         JavaScript.</p>\n\
+         <p class=\"pager\" id=\"stimuli-pager\">{pager}</p>\n\
          <script type=\"application/json\" id=\"stimuli-data\">{json}</script>\n",
-        all = counted(found.stimuli.len(), "stimulus", "stimuli"),
         exposures = esc(&lists.exposures.join(", ")),
         notes = caveats::notes(found, Part::Stimuli),
         sets = choice("stimuli-dataset", "Data set", &lists.datasets),
@@ -45,7 +52,6 @@ pub(super) fn section(found: &ViewingTime) -> Option<Section> {
         bands = choice("stimuli-band", "Needs", &lists.bands),
         codes = choice("stimuli-caveat", "Caveat", &lists.codes),
         heads = heads(),
-        shown = count(found.stimuli.len().min(PAGE)),
         json = json_in_script(&lists.data(found)),
     );
     Some(Section { id: "stimuli", nav: "Stimuli", title: "All stimuli".into(), body })
@@ -152,38 +158,47 @@ fn choice(id: &str, title: &str, names: &[String]) -> String {
     )
 }
 
+/// Key in the script, title and class of each column. The title stands above the column, and on a
+/// phone before each number.
+const HEADS: [(&str, &str, &str); 7] = [
+    ("stimulus", "Stimulus", ""),
+    ("label", "Class", ""),
+    ("band", "Needs", " class=\"num\""),
+    ("difficulty", "Wrong answers", " class=\"num\""),
+    ("threshold", "Threshold", " class=\"num\""),
+    ("trials", "n", " class=\"num\""),
+    ("", "By exposure", ""),
+];
+
 fn heads() -> String {
-    let heads = [
-        ("stimulus", "Stimulus", ""),
-        ("label", "Class", ""),
-        ("band", "Needs", " class=\"num\""),
-        ("difficulty", "Wrong answers", " class=\"num\""),
-        ("threshold", "Threshold", " class=\"num\""),
-        ("trials", "n", " class=\"num\""),
-        ("", "By exposure", ""),
-    ];
     let head =
         |(key, title, class)| format!("<th scope=\"col\" data-key=\"{key}\"{class}>{title}</th>");
-    heads.into_iter().map(head).collect()
+    HEADS.into_iter().map(head).collect()
 }
 
 fn html_row(finding: &StimulusFinding) -> String {
     let id = esc(finding.stimulus.as_str());
-    let label = finding.label.as_ref().map_or("–", |label| label.as_str());
+    let label = esc(finding.label.as_ref().map_or("–", |label| label.as_str()));
     let about: Vec<String> = finding.dataset.clone().into_iter().chain(level(finding)).collect();
-    format!(
-        "<tr><th scope=\"row\"><code title=\"{id}\"><bdi>{id}</bdi></code></th>\
-         <td>{}<small>{}</small><small class=\"codes\">{}</small></td><td class=\"num\">{}</td>\
-         <td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>\
-         <td>{}</td></tr>\n",
-        esc(label),
-        esc(&about.join(", ")),
-        esc(&finding.caveats.join(", ")),
+    let about = esc(&about.join(", "));
+    let numbers = [
         esc(&finding.band.name()),
         sheet::value_and_interval(Unit::Share, &finding.difficulty),
         sheet::threshold(finding),
         count(finding.difficulty.n),
         spark(finding),
+    ];
+    let numbers: String = numbers
+        .iter()
+        .zip(&HEADS[2..])
+        .map(|(html, (_, title, class))| format!("<td{class} data-head=\"{title}\">{html}</td>"))
+        .collect();
+    format!(
+        "<tr><th scope=\"row\"><code title=\"{id}\"><bdi>{id}</bdi></code></th>\
+         <td class=\"about\"><span title=\"{label}\">{label}</span>\
+         <small title=\"{about}\">{about}</small><small class=\"codes\">{}</small></td>\
+         {numbers}</tr>\n",
+        esc(&finding.caveats.join(", ")),
     )
 }
 

@@ -181,6 +181,7 @@ fn stimulus(shape: Shape, exposures: &[Millis], idx: usize) -> StimulusFinding {
         attribute: level.map(|_| "blur".into()),
         level: level.map(ToString::to_string),
         difficulty: wilson(n_errors, n_trials),
+        balanced_difficulty: wilson(n_errors, n_trials),
         mvt: mvt_stays,
         mvt_first,
         mvt_stays,

@@ -209,6 +209,38 @@ fn caveats_stand_beside_the_numbers_they_weaken() {
 }
 
 #[test]
+fn a_mean_of_thresholds_says_how_many_are_extrapolated() {
+    let beyond = |n: usize| {
+        let mut summary = fixture::summary(Shape { datasets: &[], ..USUAL });
+        let found = summary.viewing_time.as_mut().unwrap();
+        for (idx, finding) in found.stimuli.iter_mut().enumerate() {
+            finding.threshold_ms.value = if idx < n { 70_000.0 } else { 60.0 };
+        }
+        section(&render_html(&summary, &Pictures::new()), "answer").to_owned()
+    };
+    assert!(beyond(0).contains("<dt>Typical threshold</dt>"));
+    assert!(!beyond(0).contains("extrapolated"));
+    assert!(beyond(1).contains("1 stimulus beyond 10 s is extrapolated"));
+    assert!(beyond(9).contains("<dt>Typical threshold (geometric mean)</dt>"));
+    assert!(beyond(9).contains("9 stimuli beyond 10 s are extrapolated"));
+}
+
+#[test]
+fn a_long_name_is_whole_in_its_title() {
+    const LONG: &str = "a class whose name goes on and on, much longer than a card is wide";
+    let html = page(Shape { labels: &[LONG], ..USUAL });
+    for id in ["gallery", "stimuli"] {
+        assert!(section(&html, id).contains(&format!("title=\"{LONG}\"")), "{id}");
+    }
+}
+
+#[test]
+fn paper_says_how_many_participants_it_leaves_out() {
+    assert!(page(USUAL).contains("Printed are 20 rows; 14 more are in the file."));
+    assert!(!page(Shape { n_participants: 20, ..USUAL }).contains("Printed are"));
+}
+
+#[test]
 fn a_study_of_thousands_stays_small() {
     let html = page(Shape { n_stimuli: 5_000, ..USUAL });
     assert!(html.len() < 2_500_000, "{} bytes", html.len());

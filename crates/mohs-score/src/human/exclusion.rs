@@ -4,6 +4,7 @@
 //! `duplicate`, `too-fast`, `too-slow`, `low-accuracy`. Each sees what the earlier ones left, so
 //! that a trial is set aside once. Raw trials are never edited: this returns which to keep.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mohs_data::{
@@ -74,21 +75,14 @@ fn by_hand(applied: &mut Applied<'_>, participants: &[String]) {
 }
 
 /// Sets aside all but a participant's first trial with a stimulus.
-///
-/// First by session and position in it where known, else by trial id, so that the order of rows in
-/// a file does not matter. Sessions are ordered by their names: the clock of one says nothing about
-/// another's.
 fn duplicates(applied: &mut Applied<'_>) {
     type Key<'a> = (&'a ParticipantId, &'a StimulusId);
     let mut first: BTreeMap<Key<'_>, &Trial> = BTreeMap::new();
     for trial in &applied.kept {
-        let place = |trial: &Trial| {
-            (trial.session.clone(), trial.idx.unwrap_or(u64::MAX), trial.id.clone())
-        };
         first
             .entry((&trial.participant, &trial.stimulus))
             .and_modify(|seen| {
-                if place(trial) < place(seen) {
+                if in_time(trial, seen) == Ordering::Less {
                     *seen = trial;
                 }
             })
@@ -100,6 +94,49 @@ fn duplicates(applied: &mut Applied<'_>) {
         (!firsts.contains(&std::ptr::from_ref(trial)))
             .then(|| format!("{} saw {} before", trial.participant, trial.stimulus))
     });
+}
+
+/// Orders two trials of a participant as they happened, by the best evidence there is: session
+/// names, then positions, then onsets, then ids. Ids made from lines carry the file's own order.
+fn in_time(a: &Trial, b: &Trial) -> Ordering {
+    let known = |a: Option<Ordering>| a.unwrap_or(Ordering::Equal);
+    natural(a.session.as_str(), b.session.as_str())
+        .then(known(a.idx.zip(b.idx).map(|(a, b)| a.cmp(&b))))
+        .then(known(a.onset.zip(b.onset).map(|(a, b)| a.cmp(&b))))
+        .then(natural(a.id.as_str(), b.id.as_str()))
+}
+
+/// Compares texts so that `t2` comes before `t10`: runs of digits count as numbers.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a_rest, mut b_rest) = (a, b);
+    loop {
+        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+        let (n_a, n_b) = (digits(a_rest), digits(b_rest));
+        if 0 < n_a && 0 < n_b {
+            let number = |text: &str, n: usize| text[..n].trim_start_matches('0').to_owned();
+            let (a_number, b_number) = (number(a_rest, n_a), number(b_rest, n_b));
+            let by_number =
+                a_number.len().cmp(&b_number.len()).then_with(|| a_number.cmp(&b_number));
+            if by_number != Ordering::Equal {
+                return by_number;
+            }
+            (a_rest, b_rest) = (&a_rest[n_a..], &b_rest[n_b..]);
+            continue;
+        }
+        let (mut a_chars, mut b_chars) = (a_rest.chars(), b_rest.chars());
+        match (a_chars.next(), b_chars.next()) {
+            (None, None) => return a.cmp(b),
+            (a_char, b_char) if a_char != b_char => return a_char.cmp(&b_char),
+            _ => (a_rest, b_rest) = (a_chars.as_str(), b_chars.as_str()),
+        }
+    }
+}
+
+/// Counts trials that were not a participant's first with their stimulus.
+pub(crate) fn n_repeated(trials: &[&Trial]) -> usize {
+    let pairs: BTreeSet<(&ParticipantId, &StimulusId)> =
+        trials.iter().map(|trial| (&trial.participant, &trial.stimulus)).collect();
+    trials.len() - pairs.len()
 }
 
 fn low_accuracy(applied: &mut Applied<'_>, min: f64) {
@@ -180,5 +217,26 @@ pub(crate) fn median(mut times: Vec<Millis>) -> Option<Millis> {
         0 => None,
         n if n % 2 == 1 => Some(times[middle]),
         _ => Millis::new(f64::midpoint(times[middle - 1].value(), times[middle].value())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_within_names_count_as_numbers() {
+        let mut names = ["t10", "t2", "t", "line-9", "line-10", "session-2b", "t02"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["line-9", "line-10", "session-2b", "t", "t02", "t2", "t10"]);
+        assert_eq!(natural("é1", "é1"), Ordering::Equal);
+    }
+
+    #[test]
+    fn the_median_is_the_middle() {
+        let ms = |value| Millis::new(value).unwrap();
+        assert_eq!(median(vec![ms(3.0), ms(1.0), ms(2.0)]), Some(ms(2.0)));
+        assert_eq!(median(vec![ms(3.0), ms(1.0)]), Some(ms(2.0)));
+        assert_eq!(median(vec![]), None);
     }
 }

@@ -11,7 +11,7 @@ mod groups;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mohs_data::{
-    Caveat, Caveats, Exclusion, ExclusionRules, Label, Millis, MvtRule, ParticipantId,
+    Caveat, Caveats, Estimate, Exclusion, ExclusionRules, Label, Millis, MvtRule, ParticipantId,
     ScoreOptions, Seed, Stimulus, StimulusId, Task, Trial,
 };
 
@@ -23,11 +23,15 @@ use self::groups::Groups;
 use super::exclusion;
 use super::recognition::{minimum_viewing_time, n_errors};
 use super::threshold::{self, Answer, Answers, Fit};
-use crate::proportion::{real, wilson};
+use crate::proportion::{real, wilson, wilson_of_share};
 use crate::resample::Pigeonhole;
 
 /// Bins of the histogram of difficulty.
 const N_BINS: usize = 21;
+/// Guess rate assumed when nothing says how many answers there were to choose from.
+const UNKNOWN_GUESS_RATE: f64 = 0.1;
+/// Share of the way from guessing to certainty within which a criterion is called near guessing.
+const NEAR_GUESSING: f64 = 0.1;
 /// Rounds after which the threshold fit is called unsettled.
 const MAX_ROUNDS: usize = 100;
 
@@ -103,7 +107,7 @@ pub fn score(input: &Input<'_>) -> Result<(ViewingTime, Vec<Exclusion>), Error> 
         &data.answers,
         &threshold::Options {
             guess_rate,
-            criterion: input.options.criterion,
+            criterion: model_criterion(input.options.criterion, guess_rate, &mut caveats),
             confidence: input.options.confidence,
             max_rounds: MAX_ROUNDS,
         },
@@ -231,11 +235,21 @@ fn guess_rate(input: &Input<'_>, kept: &[&Trial], caveats: &mut Caveats) -> f64 
     }
     let seen: BTreeSet<&Label> =
         kept.iter().flat_map(|trial| trial.label.iter().chain(&trial.response)).collect();
-    // Fewer than three labels seen says more about a small file than about the choices there were.
-    let n_labels = seen.len().max(3);
-    let guess_rate = 1.0 / real(n_labels);
+    let n_labels = seen.len();
+    let guess_rate = if n_labels < 2 { UNKNOWN_GUESS_RATE } else { 1.0 / real(n_labels) };
     caveats.add(Caveat::GuessRateAssumed { guess_rate, n_labels });
     guess_rate
+}
+
+/// Returns the criterion thresholds are given for: the counting rule's, unless guessing comes close
+/// to it; then half-way between guessing and certainty, as is usual when there are two choices.
+pub fn model_criterion(criterion: f64, guess_rate: f64, caveats: &mut Caveats) -> f64 {
+    if guess_rate + NEAR_GUESSING * (1.0 - guess_rate) < criterion {
+        return criterion;
+    }
+    let model_criterion = f64::midpoint(1.0, guess_rate);
+    caveats.add(Caveat::CriterionNearGuessing { criterion, guess_rate, model_criterion });
+    model_criterion
 }
 
 fn stimulus_findings(
@@ -275,6 +289,8 @@ fn stimulus_findings(
                 n_errors,
                 difficulty: wilson(n_errors, n_trials, options.confidence)
                     .expect("because a stimulus is collected from its trials"),
+                balanced_difficulty: balanced_difficulty(&counts, options.confidence)
+                    .expect("because a stimulus is collected from its trials"),
                 mvt,
                 mvt_first,
                 mvt_stays,
@@ -287,6 +303,15 @@ fn stimulus_findings(
             }
         })
         .collect()
+}
+
+/// Returns the mean over exposures of the share wrong at each; `None` without trials.
+fn balanced_difficulty(counts: &[ExposureCount], confidence: f64) -> Option<Estimate> {
+    let tested: Vec<&ExposureCount> = counts.iter().filter(|count| 0 < count.n_trials).collect();
+    let wrong = |count: &&ExposureCount| 1.0 - real(count.n_correct) / real(count.n_trials);
+    let mean = tested.iter().map(wrong).sum::<f64>() / real(tested.len());
+    let n_trials = tested.iter().map(|count| count.n_trials).sum();
+    wilson_of_share(mean.clamp(0.0, 1.0), n_trials, confidence)
 }
 
 fn model(fit: &Fit) -> ThresholdModel {

@@ -21,6 +21,8 @@ use crate::ui::Ui;
 Examples:
   mohs check my-study             the study, its stimuli, every picture, its trials
   mohs check trials.parquet       one table
+  mohs check trials.csv --stimuli stimuli.csv
+                                  a table against what was shown
   mohs check photos/              every picture in an image folder
 
 Prints one line per file that is in order. The first mistake is shown with its place and a hint.")]
@@ -28,16 +30,31 @@ pub(crate) struct CheckArgs {
     /// Study folders, image folders, tables or documents
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// What was shown: ids and labels in tables are held against it
+    #[arg(long, value_name = "PATH")]
+    stimuli: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &CheckArgs, ui: &Ui) -> Result<(), CliError> {
+    let stimuli = match &args.stimuli {
+        Some(path) => Some((path.as_path(), check_stimuli_at(path, ui)?)),
+        None => None,
+    };
+    let checks = Checks {
+        stimuli: stimuli.as_ref().map(|(_, stimuli)| &stimuli[..]),
+        stimuli_name: stimuli
+            .as_ref()
+            .map(|(path, _)| path.display().to_string())
+            .unwrap_or_default(),
+        ..Checks::default()
+    };
     for path in &args.paths {
-        check_path(path, ui)?;
+        check_path(path, &checks, ui)?;
     }
     Ok(())
 }
 
-fn check_path(path: &Path, ui: &Ui) -> Result<(), CliError> {
+fn check_path(path: &Path, checks: &Checks<'_>, ui: &Ui) -> Result<(), CliError> {
     if path.is_dir() {
         return if path.join("study.toml").is_file() {
             check_study(&path.join("study.toml"), ui)
@@ -50,7 +67,7 @@ fn check_path(path: &Path, ui: &Ui) -> Result<(), CliError> {
         "toml" => check_toml(path, ui),
         "json" => check_json(path, ui),
         "txt" | "lst" => check_stimuli(path, ui),
-        _ => check_table(path, ui),
+        _ => check_table(path, checks, ui),
     }
 }
 
@@ -73,6 +90,10 @@ fn check_study(path: &Path, ui: &Ui) -> Result<(), CliError> {
         return Err(FileError::new(path, problem).in_column("stimuli").into());
     }
     let stimuli = check_stimuli_at(&stimuli_path, ui)?;
+    let annotations = folder.join("annotations.json");
+    if annotations.is_file() {
+        check_json(&annotations, ui)?;
+    }
     for name in ["trials.csv", "trials.parquet"] {
         let trials_path = folder.join(name);
         if trials_path.is_file() {
@@ -105,7 +126,9 @@ fn check_stimuli(path: &Path, ui: &Ui) -> Result<(), CliError> {
 fn check_stimuli_at(path: &Path, ui: &Ui) -> Result<Vec<Stimulus>, CliError> {
     let stimuli = read_stimuli(path, &ReadOptions::default())?;
     pictures(path, &stimuli, &folder_of_stimuli(path), ui)?;
-    ok(ui, path, &format!("{} stimuli, every picture decodes", stimuli.len()))?;
+    let n = stimuli.len();
+    let count = if n == 1 { "1 stimulus".into() } else { format!("{n} stimuli") };
+    ok(ui, path, &format!("{count}, every picture decodes"))?;
     Ok(stimuli)
 }
 
@@ -165,17 +188,16 @@ fn check_json(path: &Path, ui: &Ui) -> Result<(), CliError> {
     ok(ui, path, &format!("{} annotations", annotations.len()))
 }
 
-fn check_table(path: &Path, ui: &Ui) -> Result<(), CliError> {
-    let checks = Checks::default();
+fn check_table(path: &Path, checks: &Checks<'_>, ui: &Ui) -> Result<(), CliError> {
     let options = ReadOptions::default();
     match mohs_data::format::noun_of(path)? {
         Some("stimuli") => check_stimuli(path, ui),
         Some("comparisons") => {
-            let rows: Vec<Comparison> = check::read_comparisons(path, &checks)?;
+            let rows: Vec<Comparison> = check::read_comparisons(path, checks)?;
             ok(ui, path, &format!("{} comparisons", rows.len()))
         }
         Some("predictions") => {
-            let rows: Vec<Prediction> = check::read_predictions(path, &checks)?;
+            let rows: Vec<Prediction> = check::read_predictions(path, checks)?;
             ok(ui, path, &format!("{} predictions", rows.len()))
         }
         Some("difficulty") => {
@@ -187,7 +209,7 @@ fn check_table(path: &Path, ui: &Ui) -> Result<(), CliError> {
             ok(ui, path, &format!("{} exclusions", rows.len()))
         }
         _ => {
-            let rows: Vec<Trial> = check::read_trials(path, &checks)?;
+            let rows: Vec<Trial> = check::read_trials(path, checks)?;
             ok(ui, path, &format!("{} trials", rows.len()))
         }
     }

@@ -94,7 +94,9 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
 fn check_folder(output: &Path) -> Result<(), CliError> {
     let study = output.join("study.toml");
     let is_ours = Study::read(&study).is_ok_and(|study| study.name == NAME);
-    if folder::is_empty(output) || is_ours {
+    // A demo that was stopped half-way left only its pictures.
+    let is_half_made = folder::holds_only(output, &["stimuli", "masks", "stimuli.csv"]);
+    if folder::is_empty(output) || is_ours || is_half_made {
         return Ok(());
     }
     Err(CliError::input(format!("`{}` holds other files", output.display()))

@@ -61,8 +61,8 @@ pub(crate) struct ViewingTimeArgs {
     #[arg(long, value_name = "SHARE")]
     guess_rate: Option<f64>,
     /// Bootstrap draws over participants and stimuli [default: 1000]
-    #[arg(long, value_name = "N")]
-    resamples: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..))]
+    resamples: Option<u32>,
     /// Seed of the bootstrap
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -100,6 +100,7 @@ pub(crate) fn run(args: &ScoreArgs, ui: &Ui) -> Result<(), CliError> {
 /// What was typed, read and made sense of.
 struct Read {
     study: Study,
+    has_study: bool,
     stimuli: Vec<Stimulus>,
     trials: Vec<Trial>,
 }
@@ -107,11 +108,12 @@ struct Read {
 fn viewing_time(args: &ViewingTimeArgs, ui: &Ui) -> Result<(), CliError> {
     let mut read = read(args)?;
     apply_flags(args, &mut read.study)?;
-    ui.say(&format!("{} trials read from {}", read.trials.len(), args.trials.display()));
+    ui.say(&format!("{} read from {}", n_trials(read.trials.len()), args.trials.display()));
     let n_others = read.trials.iter().filter(|trial| !is_flash(trial)).count();
     if 0 < n_others {
         ui.say(&format!("{n_others} of them are not flashes with an exposure and are left out"));
     }
+    tell_mismatches(&read, ui);
     let (summary, exclusions) = score(&read.study, &read.stimuli, &read.trials, Seed(args.seed))?;
     if let Some(output) = &args.output {
         write(&summary, &exclusions, output)?;
@@ -126,6 +128,25 @@ fn viewing_time(args: &ViewingTimeArgs, ui: &Ui) -> Result<(), CliError> {
         Format::Csv => render_csv(&summary),
     };
     ui.data(text.as_bytes())
+}
+
+/// Tells where the study and the trials do not fit; nothing is changed because of it.
+fn tell_mismatches(read: &Read, ui: &Ui) {
+    let planned = &read.study.flash.exposures_ms;
+    let is_planned = |trial: &&Trial| trial.exposure.is_none_or(|at| planned.contains(&at));
+    let n_other = read.trials.iter().filter(|trial| !is_planned(trial)).count();
+    if read.has_study && 0 < n_other {
+        ui.say(&format!("{n_other} trials have exposures that study.toml does not plan"));
+    }
+    for listed in &read.study.exclusions.participants {
+        if !read.trials.iter().any(|trial| trial.participant.as_str() == listed) {
+            ui.say(&format!("study.toml sets aside participant `{listed}`, who has no trials"));
+        }
+    }
+}
+
+fn n_trials(n: usize) -> String {
+    if n == 1 { "1 trial".into() } else { format!("{n} trials") }
 }
 
 fn is_flash(trial: &Trial) -> bool {
@@ -174,7 +195,7 @@ fn read(args: &ViewingTimeArgs) -> Result<Read, CliError> {
     let trials = check::read_trials(&trials_path, &checks)
         .map_err(|error| CliError::from(error).while_doing("cannot read the trials"))?;
     require_exposures(&trials_path, &checks.options, &trials)?;
-    Ok(Read { study, stimuli, trials })
+    Ok(Read { study, has_study: study_path.is_some(), stimuli, trials })
 }
 
 /// Viewing time without exposures is a mistake worth its own message.
@@ -217,7 +238,7 @@ fn apply_flags(args: &ViewingTimeArgs, study: &mut Study) -> Result<(), CliError
     }
     options.criterion = args.criterion.unwrap_or(options.criterion);
     options.guess_rate = args.guess_rate.or(options.guess_rate);
-    options.n_resamples = args.resamples.unwrap_or(options.n_resamples);
+    options.n_resamples = args.resamples.map_or(options.n_resamples, |n| n as usize);
     Ok(())
 }
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mohs_data::format::{ReadOptions, folder_of_stimuli, read_stimuli};
-use mohs_data::{Seed, Study, Task};
+use mohs_data::{Caveats, Seed, Study, Task};
 use mohs_report::TextTable;
+use mohs_score::human::viewing_time::model_criterion;
 use mohs_score::simulate::design::{Design, Outcome, Setting, run_all};
 use mohs_score::simulate::truth::Truth;
 
@@ -58,6 +59,7 @@ pub(crate) fn run(args: &SimulateArgs, ui: &Ui) -> Result<(), CliError> {
     let truths = truths(&args.truth)?;
     let bar = ui.progress(truths.len(), "simulating people");
     let mut outcomes = Vec::new();
+    let criterion = criterion(&plan, ui);
     for truth in &truths {
         ui.say(&format!("simulating the world `{}`: {}", truth.name, truth.meaning));
         let setting = Setting {
@@ -65,7 +67,7 @@ pub(crate) fn run(args: &SimulateArgs, ui: &Ui) -> Result<(), CliError> {
             flash: &plan.study.flash,
             n_stimuli: plan.n_stimuli,
             n_labels: plan.n_labels,
-            criterion: plan.study.score.criterion,
+            criterion,
             costs: &plan.study.simulate,
             seed: Seed(args.seed),
         };
@@ -93,6 +95,18 @@ pub(crate) fn run(args: &SimulateArgs, ui: &Ui) -> Result<(), CliError> {
         }
     };
     ui.data(text.as_bytes())
+}
+
+/// Returns the study's criterion, or one that can be told from guessing.
+fn criterion(plan: &Plan, ui: &Ui) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a number of labels")]
+    let guess_rate = 1.0 / plan.n_labels.max(2) as f64;
+    let mut caveats = Caveats::default();
+    let criterion = model_criterion(plan.study.score.criterion, guess_rate, &mut caveats);
+    for caveat in caveats.iter() {
+        ui.say(&caveat.message());
+    }
+    criterion
 }
 
 /// What is simulated.

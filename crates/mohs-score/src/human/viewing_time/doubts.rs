@@ -3,8 +3,8 @@
 use mohs_data::{Caveat, Caveats, StimulusId, TimingVerdict, Trial};
 
 use super::{Collected, ExposureCount, Input, StimulusFinding};
-use crate::human::recognition;
 use crate::human::threshold::Fit;
+use crate::human::{exclusion, recognition};
 use crate::proportion::real;
 
 /// Trials per exposure below which the counting rule is called a coin flip.
@@ -63,6 +63,10 @@ pub(super) fn of_everything(
     }
     if data.participants.len() < N_PARTICIPANTS_WANTED {
         caveats.add(Caveat::FewParticipants { n_participants: data.participants.len() });
+    }
+    let n_repeated = exclusion::n_repeated(kept);
+    if 0 < n_repeated {
+        caveats.add(Caveat::RepeatedStimuli { n_trials: n_repeated });
     }
     let share_excluded = 1.0 - real(kept.len()) / real(n_read);
     if MANY_EXCLUDED <= share_excluded {

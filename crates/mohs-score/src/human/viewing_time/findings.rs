@@ -63,6 +63,7 @@ impl ViewingTime {
         let threshold = &stimulus.threshold_ms;
         let mut names = vec![
             "n_errors".to_owned(),
+            "balanced_difficulty".to_owned(),
             "mvt_ms".to_owned(),
             "mvt_first_ms".to_owned(),
             "mvt_stays_ms".to_owned(),
@@ -73,6 +74,7 @@ impl ViewingTime {
         ];
         let mut values = vec![
             stimulus.n_errors.to_string(),
+            digits(stimulus.balanced_difficulty.value),
             ms(stimulus.mvt),
             ms(stimulus.mvt_first),
             ms(stimulus.mvt_stays),
@@ -241,6 +243,9 @@ pub struct StimulusFinding {
     pub n_errors: usize,
     /// Share of wrong answers; Wilson interval; n = trials.
     pub difficulty: Estimate,
+    /// Mean over exposures of the share wrong at each, so that unequal numbers of trials do not
+    /// matter; Wilson interval; n = trials.
+    pub balanced_difficulty: Estimate,
     /// Minimum viewing time by the chosen rule; `None` when never recognised.
     pub mvt: Option<Millis>,
     /// Minimum viewing time by the rule `first`.

@@ -6,7 +6,7 @@ use mohs_data::Estimate;
 
 use super::{Band, BandFinding, Collected, ExposurePoint, Group, Known, StimulusFinding};
 use crate::human::threshold::{self, Fit};
-use crate::proportion::{normal_quantile, real, wilson};
+use crate::proportion::{normal_quantile, real, wilson, wilson_of_share};
 use crate::resample::{Cell, Pigeonhole};
 
 /// Groups of stimuli and what is computed of each.
@@ -154,13 +154,9 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns the expected share of stimuli in a band, with the doubt of drawing other stimuli.
+/// Returns the expected share of stimuli in a band. It varies as a share of stimuli does, whether or
+/// not each stimulus is known for sure.
 fn mean_of_probabilities(p: &[f64], confidence: f64) -> Estimate {
-    let n = real(p.len());
-    let mean = (p.iter().sum::<f64>() / n).clamp(0.0, 1.0);
-    // A share of stimuli varies as a share does, whether or not we know each stimulus for sure.
-    let half = normal_quantile(0.5 + confidence / 2.0) * (mean * (1.0 - mean) / n).sqrt();
-    let (low, high) = ((mean - half).max(0.0), (mean + half).min(1.0));
-    Estimate::new(mean, low, high, confidence, p.len())
-        .expect("because probabilities are finite and there are stimuli")
+    let mean = (p.iter().sum::<f64>() / real(p.len())).clamp(0.0, 1.0);
+    wilson_of_share(mean, p.len(), confidence).expect("because there are stimuli")
 }
