@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fills fuzz/corpus/ with the fixtures of mohs-data, so that the fuzzer starts from real files.
+# Fills fuzz/corpus/ with fixtures and small files made from them, so that the fuzzer starts from
+# real files. Builds `mohs` for a summary, unless MOHS names a built one.
 set -eu
 cd "$(dirname "$0")"
 v1=../crates/mohs-data/fixtures/v1
@@ -15,6 +16,9 @@ seed() {
 seed trials_csv "$v1/trials.csv"
 seed predictions_csv "$v1/predictions.csv"
 seed stimuli_csv "$v1/stimuli.csv"
+seed comparisons_csv "$v1/comparisons.csv"
+seed difficulty_csv "$v1/difficulty.csv"
+seed exclusions_csv "$v1/exclusions.csv"
 seed trials_parquet "$v1/trials.parquet" "$foreign/pandas.parquet" "$foreign/polars.parquet" "$foreign/newer.parquet"
 seed study_toml "$v1/study.toml"
 seed manifest_toml "$v1/eval.toml"
@@ -23,3 +27,13 @@ seed coco_json "$foreign/instances.json"
 seed file_list "$foreign/val.txt"
 mkdir -p corpus/mask_rle
 printf '\012\000\012\000P155000V1' > corpus/mask_rle/square
+
+mohs() {
+    if [ -n "${MOHS:-}" ]; then
+        "$MOHS" "$@"
+    else
+        cargo run --quiet --manifest-path ../Cargo.toml --package mohs -- "$@"
+    fi
+}
+mohs score viewing-time "$v1/trials.csv" --stimuli "$v1/stimuli.csv" --resamples 100 \
+    --format json --quiet | cargo run --quiet --example seeds

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Invariant: all numbers finite, `low <= high`, `0 < confidence < 1`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Estimate {
     /// The best single number.
     pub value: f64,
@@ -18,6 +19,30 @@ pub struct Estimate {
     /// Observations the number rests on (the doc of each measure says of what).
     pub n: usize,
 }
+
+/// An estimate as a file claims it.
+#[derive(Deserialize)]
+struct Unchecked {
+    value: f64,
+    low: f64,
+    high: f64,
+    confidence: f64,
+    n: usize,
+}
+
+impl TryFrom<Unchecked> for Estimate {
+    type Error = NotAnEstimate;
+
+    fn try_from(claimed: Unchecked) -> Result<Self, NotAnEstimate> {
+        let Unchecked { value, low, high, confidence, n } = claimed;
+        Self::new(value, low, high, confidence, n).ok_or(NotAnEstimate)
+    }
+}
+
+/// Numbers that are no estimate.
+#[derive(Debug, thiserror::Error)]
+#[error("an estimate needs finite numbers, `low` at most `high`, and a confidence between 0 and 1")]
+pub struct NotAnEstimate;
 
 impl Estimate {
     /// Returns the estimate, or `None` if a number is not finite or the interval is reversed:
@@ -52,6 +77,12 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_cannot_claim_a_reversed_interval() {
+        let json = r#"{"value":0.5,"low":0.9,"high":0.1,"confidence":0.95,"n":3}"#;
+        assert!(serde_json::from_str::<Estimate>(json).is_err());
+    }
 
     #[test]
     fn no_estimate_is_made_of_nan() {

@@ -274,6 +274,9 @@ fn time(row: &Row<'_>, column: usize) -> Result<Option<Millis>, FileError> {
     Ok(row.real(column)?.and_then(Millis::new))
 }
 
+/// No screen shows anything for less than a millisecond, and nobody flashes for an hour.
+const SHOWABLE_MS: std::ops::Range<f64> = 1.0..3_600_000.0;
+
 /// Reads the exposure, in milliseconds or in frames with a refresh rate.
 fn exposure(row: &Row<'_>) -> Result<Option<Millis>, FileError> {
     let Some(ms) = row.real(EXPOSURE)? else {
@@ -290,19 +293,23 @@ fn exposure(row: &Row<'_>) -> Result<Option<Millis>, FileError> {
         })?;
         let frames = u32::try_from(n_frames).ok().map(Frames);
         return match frames.and_then(|frames| frames.at(refresh)) {
-            Some(exposure) => Ok(Some(exposure)),
+            Some(exposure) if SHOWABLE_MS.contains(&exposure.value()) => Ok(Some(exposure)),
+            Some(_) => {
+                let expected = "frames that last from 1 ms up to an hour";
+                Err(row.bad_value(EXPOSURE_FRAMES, expected, &n_frames.to_string(), None))
+            }
             None => Err(row.bad_value(REFRESH, "a positive rate", &refresh.to_string(), None)),
         };
     };
-    // No screen shows anything for less than a millisecond, and nobody flashes for an hour.
+    if SHOWABLE_MS.contains(&ms) {
+        return Ok(Millis::new(ms));
+    }
     let hint = if ms <= 0.0 {
         None
-    } else if ms < 1.0 {
+    } else if ms < SHOWABLE_MS.start {
         Some("are these seconds? Multiply by 1000".into())
-    } else if 3_600_000.0 <= ms {
-        Some("are these microseconds? Divide by 1000".into())
     } else {
-        return Ok(Millis::new(ms));
+        Some("are these microseconds? Divide by 1000".into())
     };
     Err(row.bad_value(EXPOSURE, "milliseconds between 1 and 3600000", &ms.to_string(), hint))
 }

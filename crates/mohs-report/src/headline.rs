@@ -9,16 +9,16 @@ use crate::number::{Unit, count, counted};
 
 /// Returns the answer to "how hard is this set?", one or two sentences.
 pub(crate) fn answer(found: &ViewingTime) -> String {
-    let total: usize = found.bands.iter().map(|band| band.n_stimuli).sum();
+    // A summary is read from a file, which may claim anything.
+    let total = found.bands.iter().fold(0_usize, |sum, band| sum.saturating_add(band.n_stimuli));
     if total == 0 {
         return "No stimulus has a trial that counts, so its difficulty is not known.".into();
     }
-    let n_never: usize = found
+    let n_never = found
         .bands
         .iter()
         .filter(|finding| finding.band.mvt.is_none())
-        .map(|finding| finding.n_stimuli)
-        .sum();
+        .fold(0_usize, |sum, finding| sum.saturating_add(finding.n_stimuli));
     match half(found, total) {
         Some((sentence, n_within)) if n_within == total => sentence,
         Some((sentence, _)) => format!("{sentence} {}", rest(found, n_never)),

@@ -77,18 +77,12 @@ fn by_hand(applied: &mut Applied<'_>, participants: &[String]) {
 /// Sets aside all but a participant's first trial with a stimulus.
 fn duplicates(applied: &mut Applied<'_>) {
     type Key<'a> = (&'a ParticipantId, &'a StimulusId);
-    let mut first: BTreeMap<Key<'_>, &Trial> = BTreeMap::new();
+    let mut showings: BTreeMap<Key<'_>, Vec<&Trial>> = BTreeMap::new();
     for trial in &applied.kept {
-        first
-            .entry((&trial.participant, &trial.stimulus))
-            .and_modify(|seen| {
-                if in_time(trial, seen) == Ordering::Less {
-                    *seen = trial;
-                }
-            })
-            .or_insert(trial);
+        showings.entry((&trial.participant, &trial.stimulus)).or_default().push(trial);
     }
-    let firsts: BTreeSet<*const Trial> = first.into_values().map(std::ptr::from_ref).collect();
+    let firsts: BTreeSet<*const Trial> =
+        showings.values().filter_map(|showings| first(showings)).map(std::ptr::from_ref).collect();
     let meaning = "the participant had seen the stimulus before".to_owned();
     drop_trials(applied, "duplicate", meaning, |trial| {
         (!firsts.contains(&std::ptr::from_ref(trial)))
@@ -96,14 +90,19 @@ fn duplicates(applied: &mut Applied<'_>) {
     });
 }
 
-/// Orders two trials of a participant as they happened, by the best evidence there is: session
-/// names, then positions, then onsets, then ids. Ids made from lines carry the file's own order.
-fn in_time(a: &Trial, b: &Trial) -> Ordering {
-    let known = |a: Option<Ordering>| a.unwrap_or(Ordering::Equal);
-    natural(a.session.as_str(), b.session.as_str())
-        .then(known(a.idx.zip(b.idx).map(|(a, b)| a.cmp(&b))))
-        .then(known(a.onset.zip(b.onset).map(|(a, b)| a.cmp(&b))))
-        .then(natural(a.id.as_str(), b.id.as_str()))
+/// Returns the showing that came first, by the best evidence that all of them have: session names,
+/// then positions, then onsets, then ids. Ids made from lines carry the file's own order.
+fn first<'a>(showings: &[&'a Trial]) -> Option<&'a Trial> {
+    let all_have_idx = showings.iter().all(|trial| trial.idx.is_some());
+    let all_have_onset = showings.iter().all(|trial| trial.onset.is_some());
+    let evidence = |is_used: bool, order: Ordering| if is_used { order } else { Ordering::Equal };
+    let in_time = |a: &&&'a Trial, b: &&&'a Trial| {
+        natural(a.session.as_str(), b.session.as_str())
+            .then(evidence(all_have_idx, a.idx.cmp(&b.idx)))
+            .then(evidence(all_have_onset, a.onset.cmp(&b.onset)))
+            .then(natural(a.id.as_str(), b.id.as_str()))
+    };
+    showings.iter().min_by(in_time).copied()
 }
 
 /// Compares texts so that `t2` comes before `t10`: runs of digits count as numbers.
