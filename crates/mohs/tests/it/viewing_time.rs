@@ -78,7 +78,7 @@ fn permuting_rows_changes_no_byte() {
 }
 
 #[test]
-fn csv_and_parquet_and_study_folder_agree() {
+fn the_rule_moves_the_viewing_time_and_not_the_errors() {
     let place = Place::new();
     place.write("trials.csv", table(&rows_by_hand()));
     let direct = summary(&place, &["--guess-rate", "0.02"]);
