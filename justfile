@@ -35,6 +35,13 @@ demo *args:
 bench-tables *args:
     python3 tools/bench_tables.py {{ args }}
 
+# Race scoring of 200,382 flash trials against pandas and numpy
+bench-flash *args:
+    python3 tools/bench_flash.py {{ args }}
+# Race Bradley and Terry's model against choix and evalica
+bench-pairs *args:
+    python3 tools/bench_pairs.py {{ args }}
+
 # Fuzz one reader for a while (needs nightly Rust and cargo-fuzz), e.g. `just fuzz trials_csv 600`
 fuzz target seconds="60":
     fuzz/seed.sh

@@ -25,6 +25,16 @@ seed manifest_toml "$v1/eval.toml"
 seed annotations_json "$v1/annotations.json"
 seed coco_json "$foreign/instances.json"
 seed file_list "$foreign/val.txt"
+seed import_csv "$v1/trials.csv"
+seed import_comparisons "$v1/comparisons.csv"
+for target in import_labjs import_jspsych import_mvt_toolkit; do
+    mkdir -p "corpus/$target"
+    # The first byte says JSON (even) or CSV (odd).
+    { printf '0'; cat "$foreign/$target.json"; } > "corpus/$target/json"
+done
+seed import_model_vs_human "$foreign/import_model_vs_human.csv"
+seed import_psychopy "$foreign/import_psychopy.csv"
+seed mapping_toml "$foreign/mapping.toml"
 mkdir -p corpus/mask_rle
 printf '\012\000\012\000P155000V1' > corpus/mask_rle/square
 

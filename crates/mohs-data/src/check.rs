@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
+use crate::comparison::win::Win;
 use crate::error::nearest;
 use crate::format::table::Record;
 use crate::format::{ReadOptions, TableReader};
@@ -50,9 +51,16 @@ pub fn read_trials(path: &Path, checks: &TrialChecks<'_>) -> Result<Vec<Trial>, 
 }
 
 /// Reads all comparisons: at least one, ids unique, stimuli known.
+///
+/// A table of `winner`, `loser` and, maybe, `count` is understood too: the winner is the harder.
 pub fn read_comparisons(path: &Path, checks: &Checks<'_>) -> Result<Vec<Comparison>, FileError> {
     let known = Known::new(checks);
-    let comparisons = read_unique(path, &checks.options, |row: &Comparison| row.id.clone())?;
+    let comparisons = if is_table_of_wins(path, &checks.options) {
+        let wins = read_unique(path, &checks.options, |row: &Win| row.0.id.clone())?;
+        wins.into_iter().map(|(line, win)| (line, win.0)).collect()
+    } else {
+        read_unique(path, &checks.options, |row: &Comparison| row.id.clone())?
+    };
     for (line, comparison) in &comparisons {
         for stimulus in [&comparison.left, &comparison.right] {
             known
@@ -61,6 +69,11 @@ pub fn read_comparisons(path: &Path, checks: &Checks<'_>) -> Result<Vec<Comparis
         }
     }
     Ok(without_lines(comparisons))
+}
+
+/// Returns whether a table has winners and losers instead of sides.
+fn is_table_of_wins(path: &Path, options: &ReadOptions) -> bool {
+    TableReader::<Win>::open(path, options).is_ok_and(|reader| !reader.has_column("left"))
 }
 
 /// Reads all predictions: at least one, each model × stimulus × probe × condition once, stimuli

@@ -1,6 +1,9 @@
 //! A comparison: two stimuli side by side, and which one a participant found harder.
 //!
 //! One comparison is one trial of the task `pairs`; its times are raw, as in [`crate::Trial`].
+//! Tables of winners and losers are read too: see `win.rs`.
+
+pub(crate) mod win;
 
 use crate::error::nearest;
 use crate::format::table::{Cell, CellKind, Column, Record, Row, Schema};
@@ -26,6 +29,10 @@ pub struct Comparison {
     pub onset: Option<Millis>,
     /// Clock when the answer came.
     pub responded: Option<Millis>,
+    /// How many such judgements the row stands for; 1 unless the file counts them.
+    pub count: u64,
+    /// Whether `left` and `right` are where the stimuli stood.
+    pub sides: Sides,
     /// Columns `mohs` does not know.
     pub extra: Extra,
 }
@@ -59,6 +66,27 @@ impl Harder {
     }
 }
 
+/// What `left` and `right` mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
+pub enum Sides {
+    /// Where the stimuli stood on the screen.
+    #[default]
+    Shown,
+    /// Nothing: the file only says which of the two was harder.
+    Unknown,
+}
+
+impl Sides {
+    /// The words in files.
+    pub const WORDS: [(&'static str, Self); 2] =
+        [("shown", Self::Shown), ("unknown", Self::Unknown)];
+
+    /// Returns the word in files.
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+}
+
 const COMPARISON: usize = 0;
 const PARTICIPANT: usize = 1;
 const LEFT: usize = 2;
@@ -67,7 +95,9 @@ const HARDER: usize = 4;
 const QUESTION: usize = 5;
 const ONSET: usize = 6;
 const RESPONDED: usize = 7;
-const RT: usize = 8;
+const COUNT: usize = 8;
+const SIDES: usize = 9;
+const RT: usize = 10;
 
 impl Record for Comparison {
     const SCHEMA: &'static Schema = &Schema {
@@ -88,6 +118,8 @@ impl Record for Comparison {
             Column::new("question", CellKind::Text, &["attribute", "criterion"]),
             Column::new("onset_ms", CellKind::Real, &[]),
             Column::new("response_ms", CellKind::Real, &[]),
+            Column::new("count", CellKind::Whole, &["weight", "times"]),
+            Column::new("sides", CellKind::Text, &[]),
             Column::read_only("rt_ms", CellKind::Real),
         ],
         required: &[PARTICIPANT, LEFT, RIGHT, HARDER],
@@ -121,6 +153,8 @@ impl Record for Comparison {
             question: row.text(QUESTION).map(Into::into),
             onset,
             responded,
+            count: row.whole(COUNT)?.unwrap_or(1),
+            sides: row.word(SIDES, &Sides::WORDS)?.unwrap_or_default(),
             extra: row.extra(),
         })
     }
@@ -135,6 +169,13 @@ impl Record for Comparison {
             Cell::text(self.question.as_deref()),
             Cell::real(self.onset.map(Millis::value)),
             Cell::real(self.responded.map(Millis::value)),
+            // Most files count nothing and know the sides: their cells stay empty.
+            if self.count == 1 { Cell::Empty } else { Cell::Whole(self.count) },
+            if self.sides == Sides::Shown {
+                Cell::Empty
+            } else {
+                Cell::text(Some(self.sides.as_str()))
+            },
         ]);
     }
 

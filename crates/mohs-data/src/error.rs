@@ -7,6 +7,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::MaskError;
+
 /// Something wrong with one file, at one place in it.
 #[derive(Debug)]
 pub struct FileError {
@@ -135,6 +137,9 @@ pub enum Problem {
         /// Newest version known here.
         newest: u64,
     },
+    /// What should be a mask is none.
+    #[error("{0}")]
+    BadMask(#[source] MaskError),
     /// The text does not parse.
     #[error("{message}")]
     Syntax {
@@ -228,6 +233,7 @@ impl FileError {
             }),
             Problem::Contradiction { hint, .. } => Some(hint.clone()),
             Problem::NewerVersion { .. } => Some("update mohs to read this file".into()),
+            Problem::BadMask(error) => Some(error.hint().into()),
             Problem::Syntax { .. } => None,
         }
     }

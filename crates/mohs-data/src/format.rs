@@ -10,10 +10,14 @@ pub mod atomic;
 pub mod coco;
 mod csv_rows;
 pub(crate) mod document;
+pub mod export;
 pub mod file_list;
 pub mod image_folder;
+pub mod import;
+pub mod labelme;
 mod noun;
 mod parquet_rows;
+pub mod response_matrix;
 mod stimuli;
 pub mod table;
 

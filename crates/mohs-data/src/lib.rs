@@ -27,10 +27,10 @@ mod study;
 mod trial;
 mod units;
 
-pub use annotation::Annotation;
+pub use annotation::{Annotation, Role};
 pub use caveat::{Caveat, Caveats};
 pub use check::{Checks, TrialChecks};
-pub use comparison::{Comparison, Harder};
+pub use comparison::{Comparison, Harder, Sides};
 pub use difficulty::Difficulty;
 pub use error::{FileError, Problem};
 pub use estimate::Estimate;

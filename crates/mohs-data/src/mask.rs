@@ -4,7 +4,10 @@
 //! if their pixels are. Polygons are filled by the even-odd rule at pixel centres; `pycocotools`
 //! 2.0.11 samples outlines otherwise and sets about one outline pixel in twenty differently.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Which pixels belong to an object.
 ///
@@ -40,10 +43,12 @@ pub enum MaskError {
         found: u64,
     },
     /// A run is negative or longer than any picture.
-    #[error("run {idx} is negative or too long")]
+    #[error("run {idx} should be from 0 to {} pixels, found {found}", Mask::MAX_PIXELS)]
     Overflow {
         /// Position of the run, from 0.
         idx: usize,
+        /// The run, as far as it can be said.
+        found: String,
     },
     /// The compressed text has a character that encodes nothing.
     #[error("compressed run lengths should use the characters from `0` to `o`, found {found:?}")]
@@ -64,6 +69,22 @@ pub enum MaskError {
         /// Position of the polygon, from 0.
         idx: usize,
     },
+}
+
+impl MaskError {
+    /// Returns what to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::BadSize { .. } => "give the size of the picture in pixels, height first",
+            Self::WrongSize { .. } => {
+                "`size` is height, then width, and belongs to the picture the runs were made for"
+            }
+            Self::Overflow { .. } | Self::BadCharacter { .. } | Self::CutShort { .. } => {
+                "the runs are damaged, or not those of COCO; encode the mask again"
+            }
+            Self::BadPolygon { .. } => "a polygon is x0, y0, x1, y1, …, in pixels",
+        }
+    }
 }
 
 impl Mask {
@@ -102,7 +123,8 @@ impl Mask {
                 };
                 // Seven groups of five bits hold any run a picture can have.
                 if 35 <= shift {
-                    return Err(MaskError::Overflow { idx });
+                    let found = "a number of more than 35 bits".into();
+                    return Err(MaskError::Overflow { idx, found });
                 }
                 delta |= (bits & 0x1f) << shift;
                 shift += 5;
@@ -115,8 +137,7 @@ impl Mask {
             }
             // From the fourth run on, the difference to the run two before is stored.
             let before = if 2 < idx { i64::from(counts[idx - 2]) } else { 0 };
-            let run = u32::try_from(before + delta).map_err(|_| MaskError::Overflow { idx })?;
-            counts.push(run);
+            counts.push(run_length(idx, before + delta)?);
         }
         Self::from_counts(height, width, &counts)
     }
@@ -157,21 +178,74 @@ impl Mask {
         let xs = || polygons.iter().flat_map(|polygon| polygon.iter().step_by(2));
         let leftmost = xs().copied().fold(f64::INFINITY, f64::min);
         let rightmost = xs().copied().fold(f64::NEG_INFINITY, f64::max);
+        Ok(Self::from_columns(height, width, |x, spans| {
+            let centre = f64::from(x) + 0.5;
+            if (leftmost..=rightmost).contains(&centre) {
+                for polygon in polygons {
+                    spans_in_column(polygon, centre, height, spans);
+                }
+            }
+        }))
+    }
+
+    /// Makes a mask of the pixels whose centres lie in a circle, given in pixels.
+    pub fn from_circle(
+        height: u32,
+        width: u32,
+        (x, y): (f64, f64),
+        radius: f64,
+    ) -> Result<Self, MaskError> {
+        check_size(height, width)?;
+        if !(x.is_finite() && y.is_finite() && radius.is_finite()) {
+            return Err(MaskError::BadPolygon { idx: 0 });
+        }
+        Ok(Self::from_columns(height, width, |column, spans| {
+            let beside = f64::from(column) + 0.5 - x;
+            if beside.abs() <= radius {
+                let half = (radius * radius - beside * beside).sqrt();
+                spans.push((first_row_below(y - half, height), first_row_below(y + half, height)));
+            }
+        }))
+    }
+
+    /// Makes a mask from a smaller bitmap, in reading order, whose corner lies at `(left, top)`;
+    /// what sticks out is cut off.
+    pub fn from_patch(
+        height: u32,
+        width: u32,
+        (left, top): (i64, i64),
+        patch: &Self,
+    ) -> Result<Self, MaskError> {
+        check_size(height, width)?;
+        let bits = patch.to_bitmap();
+        let inside = |place: i64, side: u32| u32::try_from(place).ok().filter(|n| *n < side);
+        Ok(Self::from_columns(height, width, |x, spans| {
+            let Some(from_x) = inside(i64::from(x) - left, patch.width) else { return };
+            for from_y in 0..patch.height {
+                let is_object = bits[from_y as usize * patch.width as usize + from_x as usize];
+                if let Some(y) = inside(i64::from(from_y) + top, height).filter(|_| is_object) {
+                    spans.push((y, y + 1));
+                }
+            }
+        }))
+    }
+
+    /// Makes a mask column by column, from the rows `start..end` that are object in each; they may
+    /// overlap and come in any order. The size must have been checked.
+    fn from_columns(
+        height: u32,
+        width: u32,
+        mut spans_of: impl FnMut(u32, &mut Vec<(u32, u32)>),
+    ) -> Self {
         let mut runs = Runs::default();
         let mut spans: Vec<(u32, u32)> = Vec::new();
         for x in 0..width {
-            if !(leftmost..=rightmost).contains(&(f64::from(x) + 0.5)) {
-                runs.push(false, height);
-                continue;
-            }
             spans.clear();
-            for polygon in polygons {
-                spans_in_column(polygon, f64::from(x) + 0.5, height, &mut spans);
-            }
+            spans_of(x, &mut spans);
             spans.sort_unstable();
             let mut y = 0;
             for (start, end) in &spans {
-                if y < *end {
+                if y < *end && start < end {
                     let start = y.max(*start);
                     runs.push(false, start - y);
                     runs.push(true, end - start);
@@ -180,7 +254,7 @@ impl Mask {
             }
             runs.push(false, height - y);
         }
-        Ok(Self { height, width, counts: runs.counts })
+        Self { height, width, counts: runs.counts }
     }
 
     /// Returns the height in pixels.
@@ -239,6 +313,13 @@ impl Mask {
         }
         text
     }
+}
+
+/// Returns a run length that a picture can have.
+fn run_length(idx: usize, found: i64) -> Result<u32, MaskError> {
+    let is_possible = |run: &u32| u64::from(*run) <= Mask::MAX_PIXELS;
+    let run = u32::try_from(found).ok().filter(is_possible);
+    run.ok_or_else(|| MaskError::Overflow { idx, found: found.to_string() })
 }
 
 fn check_size(height: u32, width: u32) -> Result<u64, MaskError> {
@@ -314,11 +395,40 @@ pub(crate) struct Segmentation {
 }
 
 /// Run lengths, compressed or plain.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Counts {
     Compressed(String),
-    Plain(Vec<u32>),
+    Plain(Vec<i64>),
+}
+
+impl<'de> Deserialize<'de> for Counts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CountsVisitor)
+    }
+}
+
+/// Tells text from a list; a derived reader could not say what it expected.
+struct CountsVisitor;
+
+impl<'de> Visitor<'de> for CountsVisitor {
+    type Value = Counts;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("run lengths: compressed text or a list of whole numbers")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Counts, E> {
+        Ok(Counts::Compressed(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Counts, A::Error> {
+        let mut counts = Vec::new();
+        while let Some(run) = list.next_element()? {
+            counts.push(run);
+        }
+        Ok(Counts::Plain(counts))
+    }
 }
 
 impl TryFrom<Segmentation> for Mask {
@@ -328,7 +438,10 @@ impl TryFrom<Segmentation> for Mask {
         let [height, width] = segmentation.size;
         match segmentation.counts {
             Counts::Compressed(text) => Self::from_compressed(height, width, &text),
-            Counts::Plain(counts) => Self::from_counts(height, width, &counts),
+            Counts::Plain(counts) => {
+                let runs = counts.iter().enumerate().map(|(idx, run)| run_length(idx, *run));
+                Self::from_counts(height, width, &runs.collect::<Result<Vec<u32>, _>>()?)
+            }
         }
     }
 }
@@ -387,6 +500,22 @@ mod tests {
     }
 
     #[test]
+    fn a_circle_covers_the_pixels_whose_centres_it_holds() {
+        let expected = drawn(&[".##.", "####", "####", ".##."]);
+        assert_eq!(Mask::from_circle(4, 4, (2.0, 2.0), 2.0), Ok(expected));
+        assert!(Mask::from_circle(4, 4, (f64::NAN, 2.0), 2.0).is_err());
+    }
+
+    #[test]
+    fn a_patch_lands_where_it_belongs_and_is_cut_at_the_edge() {
+        let patch = drawn(&["##", ".#"]);
+        let expected = drawn(&["....", "..##", "...#"]);
+        assert_eq!(Mask::from_patch(3, 4, (2, 1), &patch), Ok(expected));
+        let expected = drawn(&["#.", ".."]);
+        assert_eq!(Mask::from_patch(2, 2, (-1, -1), &patch), Ok(expected));
+    }
+
+    #[test]
     fn a_polygon_may_reach_far_outside() {
         let all = vec![-1e300, -1e300, 1e300, -1e300, 1e300, 1e300, -1e300, 1e300];
         assert_eq!(Mask::from_polygons(3, 3, &[all]).unwrap().area(), 9);
@@ -413,7 +542,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             error(Mask::from_compressed(2, 2, "ooooooooooo")),
-            @"run 0 is negative or too long"
+            @"run 0 should be from 0 to 268435456 pixels, found a number of more than 35 bits"
         );
         insta::assert_snapshot!(
             error(Mask::from_polygons(2, 2, &[vec![0.0, 1.0]])),

@@ -7,12 +7,21 @@
 
 pub(crate) mod axis;
 pub(crate) mod bars;
+pub(crate) mod bounded_dots;
+pub(crate) mod coverage;
+pub(crate) mod curves;
 pub(crate) mod dots;
+pub(crate) mod heat;
 pub(crate) mod histogram;
+pub(crate) mod item_curves;
 pub(crate) mod legend;
 pub(crate) mod lines;
+pub(crate) mod matrix;
+pub(crate) mod mirrored;
+pub(crate) mod outline;
 pub(crate) mod paint;
 pub(crate) mod scale;
+pub(crate) mod spans;
 pub(crate) mod strip;
 pub(crate) mod svg;
 

@@ -1,80 +1,41 @@
-//! The table of stimuli as CSV: one row per stimulus, from easiest to hardest, numbers unrounded.
+//! The main table of a chapter as CSV, numbers unrounded. Each chapter is a file in `csv/`.
 
-use mohs_data::Millis;
-use mohs_score::human::viewing_time::{StimulusFinding, ViewingTime};
+mod agreement;
+mod item_response;
+mod masks;
+mod pairs;
+mod quality;
+mod set_comparison;
+mod speed_accuracy;
+mod viewing_time;
+
+pub use agreement::render_stimulus_effects;
 
 use crate::Summary;
-use crate::escape::csv_line;
-use crate::number::raw;
+pub use masks::{annotators_csv, objects_csv};
 
-/// Returns one row per stimulus: what it is, its difficulty, minimum viewing times, threshold, and
-/// right answers and trials at each exposure.
-///
-/// Without viewing times there is only the line of headers. A stimulus never recognised has an
-/// empty `mvt_ms`.
+/// Returns the main table of the first chapter there are findings for; nothing without findings.
 pub fn render_csv(summary: &Summary) -> String {
-    let Some(found) = &summary.viewing_time else { return csv_line(FIXED) };
-    let headers = found.exposures.iter().flat_map(|exposure| {
-        let ms = exposure.value();
-        [format!("n_correct_at_{ms}_ms"), format!("n_trials_at_{ms}_ms")]
-    });
-    let headers = csv_line(FIXED.iter().map(|name| (*name).to_owned()).chain(headers));
-    let rows = found.stimuli.iter().map(|stimulus| csv_line(row(found, stimulus)));
-    headers + &rows.collect::<String>()
-}
-
-const FIXED: [&str; 20] = [
-    "stimulus",
-    "label",
-    "dataset",
-    "attribute",
-    "level",
-    "n_trials",
-    "n_errors",
-    "difficulty",
-    "difficulty_low",
-    "difficulty_high",
-    "confidence",
-    "band",
-    "mvt_ms",
-    "mvt_first_ms",
-    "mvt_stays_ms",
-    "threshold_ms",
-    "threshold_low_ms",
-    "threshold_high_ms",
-    "model_band",
-    "caveats",
-];
-
-fn row(found: &ViewingTime, stimulus: &StimulusFinding) -> Vec<String> {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let time = |time: Option<Millis>| time.map(|time| raw(time.value())).unwrap_or_default();
-    let mut cells = vec![
-        stimulus.stimulus.to_string(),
-        stimulus.label.as_ref().map(ToString::to_string).unwrap_or_default(),
-        text(&stimulus.dataset),
-        text(&stimulus.attribute),
-        text(&stimulus.level),
-        stimulus.difficulty.n.to_string(),
-        stimulus.n_errors.to_string(),
-        raw(stimulus.difficulty.value),
-        raw(stimulus.difficulty.low),
-        raw(stimulus.difficulty.high),
-        raw(stimulus.difficulty.confidence),
-        stimulus.band.name(),
-        time(stimulus.mvt),
-        time(stimulus.mvt_first),
-        time(stimulus.mvt_stays),
-        raw(stimulus.threshold_ms.value),
-        raw(stimulus.threshold_ms.low),
-        raw(stimulus.threshold_ms.high),
-        stimulus.model_band.name(),
-        stimulus.caveats.join(";"),
+    let Summary {
+        viewing_time,
+        speed_accuracy,
+        pairs,
+        item_response,
+        agreement,
+        masks,
+        quality,
+        set_comparison,
+        ..
+    } = summary;
+    let tables = [
+        viewing_time.as_ref().map(viewing_time::rows),
+        speed_accuracy.as_ref().map(speed_accuracy::rows),
+        pairs.as_ref().map(pairs::rows),
+        item_response.as_ref().map(item_response::rows),
+        agreement.as_ref().map(agreement::rows),
+        masks.as_ref().map(masks::objects_csv),
+        quality.as_ref().map(quality::rows),
+        set_comparison.as_ref().map(set_comparison::rows),
     ];
-    for exposure in &found.exposures {
-        let counts = stimulus.counts.iter().find(|count| count.exposure == *exposure);
-        cells.push(counts.map(|count| count.n_correct).unwrap_or_default().to_string());
-        cells.push(counts.map(|count| count.n_trials).unwrap_or_default().to_string());
-    }
-    cells
+    tables.into_iter().flatten().next().unwrap_or_default()
 }

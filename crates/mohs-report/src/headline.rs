@@ -3,6 +3,13 @@
 //! Shared by the HTML and the text report. It counts stimuli by the counting rule and repeats
 //! estimates with their intervals; it passes no judgement that the numbers do not carry.
 
+pub(crate) mod agreement;
+pub(crate) mod item_response;
+pub(crate) mod pairs;
+pub(crate) mod quality;
+pub(crate) mod set_comparison;
+pub(crate) mod speed_accuracy;
+
 use mohs_score::human::viewing_time::ViewingTime;
 
 use crate::number::{Unit, count, counted};

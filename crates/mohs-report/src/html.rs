@@ -1,22 +1,31 @@
 //! The HTML report: one file that opens offline and loads nothing.
 //!
-//! Each section is a file in `html/`; [`sections`] lists them in order. Style and script are in
+//! Each chapter is a file in `html/`, [`chapters`] lists them in order; the sections of viewing time
+//! are files of their own. Style and script are in
 //! `assets/` and are written into the page, with a content security policy that forbids loading
 //! anything at all. Without JavaScript everything can be read; with it, tables sort and filter,
 //! charts show tips and can be downloaded, and the theme can be chosen.
 
+mod agreement;
 mod caveats;
+mod chapter;
 mod distribution;
 mod exclusions;
 mod exposure;
 mod figure;
 mod gallery;
 mod groups;
+mod item_response;
+mod masks;
 mod methods;
 mod overview;
+mod pairs;
 mod participants;
+mod quality;
 mod section;
+mod set_comparison;
 mod sheet;
+mod speed_accuracy;
 mod stimuli;
 
 use mohs_data::StimulusId;
@@ -24,7 +33,9 @@ use mohs_score::human::viewing_time::ViewingTime;
 
 use crate::chart::paint;
 use crate::escape::esc;
+use crate::headline;
 use crate::{Pictures, Summary};
+use chapter::Chapter;
 use section::Section;
 
 const STYLE: &str = include_str!("assets/report.css");
@@ -38,11 +49,21 @@ const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inlin
 ///
 /// `pictures` are shown in the gallery; [`stimuli_for_gallery`] says which are used.
 pub fn render_html(summary: &Summary, pictures: &Pictures) -> String {
-    let sections = sections(summary, pictures);
+    let chapters = chapters(summary, pictures);
     let n_bands = summary.viewing_time.as_ref().map_or(0, |found| found.bands.len());
     let title = esc(&summary.title);
-    let nav: String = sections.iter().map(Section::nav_item).collect();
-    let main: String = sections.iter().map(Section::html).collect();
+    let overview = overview::section(summary, &chapters);
+    // The only chapter needs no heading of its own: its answer is the report's answer.
+    let (nav, main): (String, String) = match chapters.as_slice() {
+        [only] => (
+            only.sections.iter().map(Section::nav_item).collect(),
+            only.sections.iter().map(Section::html).collect(),
+        ),
+        many => {
+            (many.iter().map(Chapter::nav_item).collect(), many.iter().map(Chapter::html).collect())
+        }
+    };
+    let (nav, main) = (overview.nav_item() + &nav, overview.html() + &main);
     format!(
         "<!doctype html>\n\
          <html lang=\"en\">\n\
@@ -75,19 +96,37 @@ pub fn render_html(summary: &Summary, pictures: &Pictures) -> String {
     )
 }
 
-/// Returns the stimuli the gallery of [`render_html`] shows, from easiest to hardest, so that only
+/// Returns the stimuli the galleries of [`render_html`] show, from easiest to hardest, so that only
 /// their thumbnails need to be made.
 pub fn stimuli_for_gallery(summary: &Summary) -> Vec<StimulusId> {
     let chosen = summary.viewing_time.as_ref().map(gallery::chosen).unwrap_or_default();
     let stimuli = chosen.into_iter().flat_map(|(_, stimuli)| stimuli);
-    stimuli.map(|finding| finding.stimulus.clone()).collect()
+    let mut ids: Vec<StimulusId> = stimuli.map(|finding| finding.stimulus.clone()).collect();
+    for example in summary.masks.iter().flat_map(|found| &found.examples) {
+        if !ids.contains(&example.stimulus) {
+            ids.push(example.stimulus.clone());
+        }
+    }
+    ids
 }
 
-/// Returns the sections in the order they are read.
-fn sections(summary: &Summary, pictures: &Pictures) -> Vec<Section> {
-    let Some(found) = &summary.viewing_time else { return vec![overview::empty(summary)] };
-    let sections: [Option<Section>; 13] = [
-        Some(overview::section(summary, found)),
+/// Returns the chapters there are findings for, in the order they are read.
+fn chapters(summary: &Summary, pictures: &Pictures) -> Vec<Chapter> {
+    let chapters = [
+        summary.viewing_time.as_ref().map(|found| viewing_time(summary, found, pictures)),
+        summary.speed_accuracy.as_ref().map(speed_accuracy::chapter),
+        summary.pairs.as_ref().map(pairs::chapter),
+        summary.item_response.as_ref().map(item_response::chapter),
+        summary.agreement.as_ref().map(agreement::chapter),
+        summary.masks.as_ref().map(|found| masks::chapter(found, pictures)),
+        summary.quality.as_ref().map(quality::chapter),
+        summary.set_comparison.as_ref().map(set_comparison::chapter),
+    ];
+    chapters.into_iter().flatten().collect()
+}
+
+fn viewing_time(summary: &Summary, found: &ViewingTime, pictures: &Pictures) -> Chapter {
+    let sections: [Option<Section>; 12] = [
         Some(distribution::section(found)),
         Some(exposure::section(found)),
         exposure::bands_section(found),
@@ -101,7 +140,13 @@ fn sections(summary: &Summary, pictures: &Pictures) -> Vec<Section> {
         caveats::section(found),
         Some(methods::section(summary, found)),
     ];
-    sections.into_iter().flatten().collect()
+    Chapter {
+        id: "viewing-time",
+        name: "Viewing time",
+        answer: headline::answer(found),
+        front: overview::viewing_time(found),
+        sections: sections.into_iter().flatten().collect(),
+    }
 }
 
 /// Returns the words for the intervals of a report: `95 % intervals`.

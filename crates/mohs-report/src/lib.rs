@@ -14,13 +14,14 @@ mod escape;
 mod headline;
 mod html;
 mod number;
+mod outlined;
 mod picture;
 mod summary;
 mod table;
 mod text;
 mod width;
 
-pub use csv::render_csv;
+pub use csv::{annotators_csv, objects_csv, render_csv, render_stimulus_effects};
 pub use html::{render_html, stimuli_for_gallery};
 pub use picture::{Pictures, Thumbnail};
 pub use summary::{Summary, SummaryError};

@@ -87,6 +87,11 @@ pub(crate) fn fixed(value: f64, digits: usize) -> String {
     format!("{sign}{}{decimals}", grouped(whole))
 }
 
+/// Returns a p-value: `p = 0.016`, or `p < 0.001`, below which digits say nothing.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".into() } else { format!("p = {}", fixed(p, 3)) }
+}
+
 /// Returns a count with thin spaces between groups of three digits: `12 480`.
 pub(crate) fn count(n: usize) -> String {
     grouped(&n.to_string())

@@ -3,6 +3,13 @@
 //! It holds findings, never raw trials and never pictures. Chapters are optional: a study without
 //! flash trials has no viewing times, and its report says so.
 
+use mohs_score::human::agreement::Agreement;
+use mohs_score::human::bradley_terry::PairedJudgements;
+use mohs_score::human::item_response::ItemResponse;
+use mohs_score::human::object_masks::ObjectMasks;
+use mohs_score::human::quality::DataQuality;
+use mohs_score::human::set_comparison::SetComparison;
+use mohs_score::human::speed_accuracy::SpeedAccuracy;
 use mohs_score::human::viewing_time::ViewingTime;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +29,27 @@ pub struct Summary {
     /// What flash trials say, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewing_time: Option<ViewingTime>,
+    /// What beep trials say, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_accuracy: Option<SpeedAccuracy>,
+    /// What comparisons say, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairedJudgements>,
+    /// What a model of stimuli and participants says, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_response: Option<ItemResponse>,
+    /// How people agree, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
+    /// What outlines of objects say, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masks: Option<ObjectMasks>,
+    /// How far the trials can be trusted, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<DataQuality>,
+    /// How two sets of stimuli differ, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_comparison: Option<SetComparison>,
 }
 
 /// Only the version, to refuse a newer file before its other fields confuse the reader.
@@ -33,6 +61,41 @@ struct Versioned {
 impl Summary {
     /// The newest version this program reads, and the one it writes.
     pub const VERSION: u64 = 1;
+
+    /// Returns a summary without findings.
+    pub fn new(title: impl Into<String>, mohs_version: &str, seed: u64, simulated: bool) -> Self {
+        Self {
+            version: Self::VERSION,
+            title: title.into(),
+            mohs_version: mohs_version.to_owned(),
+            seed,
+            simulated,
+            viewing_time: None,
+            speed_accuracy: None,
+            pairs: None,
+            item_response: None,
+            agreement: None,
+            masks: None,
+            quality: None,
+            set_comparison: None,
+        }
+    }
+
+    /// Adds the chapters of `earlier` that this summary lacks.
+    #[must_use]
+    pub fn with_chapters_of(self, earlier: Self) -> Self {
+        Self {
+            viewing_time: self.viewing_time.or(earlier.viewing_time),
+            speed_accuracy: self.speed_accuracy.or(earlier.speed_accuracy),
+            pairs: self.pairs.or(earlier.pairs),
+            item_response: self.item_response.or(earlier.item_response),
+            agreement: self.agreement.or(earlier.agreement),
+            masks: self.masks.or(earlier.masks),
+            quality: self.quality.or(earlier.quality),
+            set_comparison: self.set_comparison.or(earlier.set_comparison),
+            ..self
+        }
+    }
 
     /// Returns the summary as indented JSON with a final line break; fields in fixed order, so
     /// equal summaries are equal bytes.

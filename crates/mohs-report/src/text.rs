@@ -1,129 +1,80 @@
-//! The report for a terminal: plain text of at most 80 columns, without colour.
+//! The report for a terminal: plain text of at most 80 columns, without colour. Each chapter is a
+//! file in `text/`.
 
-use mohs_score::human::viewing_time::{Group, ViewingTime};
+mod agreement;
+mod item_response;
+mod masks;
+mod pairs;
+mod quality;
+mod set_comparison;
+mod speed_accuracy;
+mod viewing_time;
 
-use crate::headline;
-use crate::number::{Unit, count, fixed};
+use mohs_data::Caveats;
+
 use crate::width::{columns, shorten};
 use crate::{Summary, TextTable};
 
 const WIDTH: usize = 80;
 
-/// Rows of a table of groups before the middle is left out.
-const MOST_GROUPS: usize = 12;
-
-/// Returns the report as text: headline, accuracy by exposure, bands, groups, exclusions and
-/// caveats, in lines of at most 80 columns.
+/// Returns the report as text: each chapter's headline, tables and caveats, in lines of at most 80
+/// columns.
 pub fn render_text(summary: &Summary) -> String {
     let mut text = format!("{}\n\n", shorten(&one_line(&summary.title), WIDTH));
     if summary.simulated {
         text += &paragraph("Simulated people, not people: this shows what a study could find.");
     }
-    match &summary.viewing_time {
-        Some(found) => text += &viewing_time(found),
-        None => text += &paragraph("There are no findings yet: no flash trials were scored."),
+    let chapters = chapters(summary);
+    if chapters.is_empty() {
+        text += &paragraph("There are no findings yet: nothing was scored.");
+    }
+    let has_several = 1 < chapters.len();
+    for (name, chapter) in chapters {
+        if has_several {
+            text += &format!("{name}\n{}\n\n", "=".repeat(columns(name)));
+        }
+        text += &chapter;
     }
     text += &paragraph(&format!("mohs {} · seed {}", summary.mohs_version, summary.seed));
     text.truncate(text.trim_end().len());
     text + "\n"
 }
 
-fn viewing_time(found: &ViewingTime) -> String {
-    let mut text = paragraph(&headline::answer(found));
-    text += &paragraph(&format!("{}.", headline::basis(found)));
-    text += &paragraph(&format!(
-        "{} Brackets are {} % intervals.",
-        headline::right_answers(found),
-        fixed(found.method.confidence * 100.0, 0)
-    ));
-    text += &accuracy(found);
-    text += &bands(found);
-    let many_sets = if 1 < found.by_dataset.len() { &found.by_dataset[..] } else { &[] };
-    text += &groups("Data sets", "data set", many_sets);
-    text += &groups("Classes, hardest first", "class", &found.by_label);
-    text += &groups("Attributes", "attribute · level", &found.by_level);
-    text += &exclusions(found);
-    text += &caveats(found);
-    text
-}
-
-fn accuracy(found: &ViewingTime) -> String {
-    let mut table = TextTable::new(["exposure", "right answers", "trials", ""]).indented(2);
-    for point in &found.accuracy_by_exposure {
-        table.push([
-            point.exposure.to_string(),
-            Unit::Share.estimate(&point.accuracy),
-            count(point.accuracy.n),
-            bar(point.accuracy.value, 24),
-        ]);
+/// Returns the chapters there are findings for, in the order of the report.
+fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
+    let mut chapters = Vec::new();
+    if let Some(found) = &summary.viewing_time {
+        chapters.push(("Viewing time", viewing_time::chapter(found)));
     }
-    section("Right answers by exposure", &table)
-}
-
-fn bands(found: &ViewingTime) -> String {
-    let headers = ["needs", "stimuli", "share, counted", "share, by model"];
-    let mut table = TextTable::new(headers).indented(2);
-    for finding in &found.bands {
-        table.push([
-            finding.band.name(),
-            count(finding.n_stimuli),
-            Unit::Share.estimate(&finding.share),
-            Unit::Share.estimate(&finding.model_share),
-        ]);
+    if let Some(found) = &summary.speed_accuracy {
+        chapters.push(("Speed and accuracy", speed_accuracy::chapter(found)));
     }
-    section("Stimuli by minimum viewing time", &table)
+    if let Some(found) = &summary.pairs {
+        chapters.push(("Paired judgements", pairs::chapter(found)));
+    }
+    if let Some(found) = &summary.item_response {
+        chapters.push(("Item response", item_response::chapter(found)));
+    }
+    if let Some(found) = &summary.agreement {
+        chapters.push(("Agreement and reliability", agreement::chapter(found)));
+    }
+    if let Some(found) = &summary.masks {
+        chapters.push(("Object masks", masks::chapter(found)));
+    }
+    if let Some(found) = &summary.quality {
+        chapters.push(("Data quality", quality::chapter(found)));
+    }
+    if let Some(found) = &summary.set_comparison {
+        chapters.push(("Two sets compared", set_comparison::chapter(found)));
+    }
+    chapters
 }
 
-fn groups(title: &str, noun: &str, groups: &[Group]) -> String {
-    if groups.is_empty() {
+fn caveats(caveats: &Caveats) -> String {
+    if caveats.is_empty() {
         return String::new();
     }
-    let mut sorted: Vec<&Group> = groups.iter().collect();
-    if noun == "class" {
-        sorted.sort_by(|a, b| b.difficulty.value.total_cmp(&a.difficulty.value));
-    }
-    let headers = [noun, "stimuli", "wrong answers", "threshold"];
-    let mut table = TextTable::new(headers).indented(2);
-    let n_left_out = sorted.len().saturating_sub(MOST_GROUPS);
-    for (idx, group) in sorted.iter().enumerate() {
-        let is_in_the_middle = MOST_GROUPS / 2 <= idx && idx < MOST_GROUPS / 2 + n_left_out;
-        if is_in_the_middle {
-            if idx == MOST_GROUPS / 2 {
-                table.push([format!("… {} more", count(n_left_out))]);
-            }
-            continue;
-        }
-        table.push([
-            shorten(&one_line(&group.name), 22),
-            count(group.n_stimuli),
-            Unit::Share.estimate(&group.difficulty),
-            Unit::Time.estimate(&group.threshold_ms),
-        ]);
-    }
-    section(title, &table)
-}
-
-fn exclusions(found: &ViewingTime) -> String {
-    if found.exclusions.is_empty() {
-        return String::new();
-    }
-    let mut table = TextTable::new(["rule", "participants", "trials"]).indented(2);
-    for rule in &found.exclusions {
-        table.push([
-            shorten(&one_line(&rule.rule), 40),
-            count(rule.n_participants),
-            count(rule.n_trials),
-        ]);
-    }
-    table.push(["counted".into(), count(found.n_participants), count(found.n_trials)]);
-    section("Set aside, by rule", &table)
-}
-
-fn caveats(found: &ViewingTime) -> String {
-    if found.caveats.is_empty() {
-        return String::new();
-    }
-    let items = found.caveats.iter().map(|caveat| wrapped(&caveat.message(), "  - ", "    "));
+    let items = caveats.iter().map(|caveat| wrapped(&caveat.message(), "  - ", "    "));
     format!("Caveats\n\n{}\n", items.collect::<String>())
 }
 
@@ -157,7 +108,7 @@ fn wrapped(text: &str, first: &str, rest: &str) -> String {
     let mut lines = String::new();
     let mut line = first.to_owned();
     let mut is_empty = true;
-    for word in text.split([' ', '\n', '\t', '\r']).filter(|word| !word.is_empty()) {
+    for word in one_line(text).split(' ').filter(|word| !word.is_empty()) {
         let word = shorten(word, WIDTH - columns(rest));
         if !is_empty && WIDTH < columns(&line) + 1 + columns(&word) {
             lines += &line;

@@ -4,6 +4,7 @@
 //! seed give the same output, on any number of threads.
 
 pub mod adaptive;
+pub mod correlation;
 pub mod draw;
 pub mod human;
 pub mod measures;

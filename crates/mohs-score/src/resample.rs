@@ -12,21 +12,27 @@
 //! # References
 //!
 //! - A. B. Owen (2007), "The pigeonhole bootstrap".
+//! - T. C. Hesterberg (2015), "What teachers should know about the bootstrap".
 
 use mohs_data::{Estimate, Seed};
 use rayon::prelude::*;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::erf::erf;
 
 use crate::draw::Draw;
 use crate::human::threshold::Answer;
 use crate::proportion::{real, wilson};
 
-/// A set of answers a share is taken of, as groups of stimuli × exposures.
-#[derive(Debug, Clone)]
-pub struct Cell {
-    /// Whether each stimulus belongs to it.
-    pub stimuli: Vec<bool>,
-    /// The exposure it is limited to.
-    pub exposure_idx: Option<usize>,
+/// What answers about a group of stimuli say; `None` where there is no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupShares {
+    /// Share of right answers over all exposures; n = trials.
+    pub overall: Option<Estimate>,
+    /// Share of right answers at each exposure; n = trials.
+    pub by_exposure: Vec<Option<Estimate>>,
+    /// Mean share of *wrong* answers over the stimuli, each stimulus counting the same; n =
+    /// stimuli.
+    pub difficulty: Option<Estimate>,
 }
 
 /// The answers and how often to redraw them.
@@ -59,118 +65,80 @@ struct Redrawn {
 }
 
 impl Pigeonhole<'_> {
-    /// Returns the share of right answers in each cell; `None` where there is no answer.
-    pub fn shares(&self, cells: &[Cell]) -> Vec<Option<Estimate>> {
-        let members: Vec<Vec<usize>> = cells
-            .iter()
-            .map(|cell| (0..self.n_stimuli).filter(|idx| cell.stimuli[*idx]).collect())
-            .collect();
+    /// Returns what each group says, from one pass of draws over all of them. Groups are positions
+    /// of stimuli and may overlap.
+    pub fn groups(&self, groups: &[Vec<usize>]) -> Vec<GroupShares> {
         let draws = self.draw(|redrawn| {
-            cells
-                .iter()
-                .zip(&members)
-                .map(|(cell, members)| {
-                    let (mut n, mut n_right) = (0.0, 0.0);
-                    self.each_place(cell, members, |stimulus_idx, place| {
-                        let weight = redrawn.stimulus_weight[stimulus_idx];
-                        n += weight * redrawn.n[place];
-                        n_right += weight * redrawn.n_right[place];
+            groups.iter().flat_map(|members| self.numbers(redrawn, members)).collect()
+        });
+        let as_they_are =
+            ByPlace::new(self).redrawn(&vec![1; self.n_participants], &vec![1; self.n_stimuli]);
+        let n_numbers = self.n_exposures + 2;
+        let of_draws = |idx: usize| draws.iter().filter_map(|draw| draw[idx]).collect();
+        groups
+            .iter()
+            .enumerate()
+            .map(|(group_idx, members)| {
+                let first = group_idx * n_numbers;
+                let values = self.numbers(&as_they_are, members);
+                let places = |exposure_idx: Option<usize>| {
+                    let exposures = exposure_idx.map_or(0..self.n_exposures, |idx| idx..idx + 1);
+                    let stimuli = members.iter().flat_map(move |idx| {
+                        exposures.clone().map(move |exposure| idx * self.n_exposures + exposure)
                     });
-                    (0.0 < n).then(|| n_right / n)
-                })
-                .collect()
-        });
-        let (n, n_right) = self.counts();
-        cells
-            .iter()
-            .zip(&members)
-            .enumerate()
-            .map(|(idx, (cell, members))| {
-                let (mut n_trials, mut n_correct) = (0, 0);
-                self.each_place(cell, members, |_, place| {
-                    n_trials += n[place];
-                    n_correct += n_right[place];
+                    stimuli.fold((0.0, 0.0), |(n, n_right), place| {
+                        (n + as_they_are.n[place], n_right + as_they_are.n_right[place])
+                    })
+                };
+                let share = |exposure_idx: Option<usize>, number_idx: usize| {
+                    let (n, n_right) = places(exposure_idx);
+                    let plain = wilson(whole(n_right), whole(n), self.confidence)?;
+                    Some(widened(plain, of_draws(first + number_idx)))
+                };
+                let difficulty = values[self.n_exposures + 1].and_then(|value| {
+                    let (n, n_right) = places(None);
+                    let pooled = wilson(whole(n - n_right), whole(n), self.confidence)?;
+                    let (low, high) = (pooled.low.min(value), pooled.high.max(value));
+                    let plain = Estimate::new(value, low, high, self.confidence, members.len())?;
+                    Some(widened(plain, of_draws(first + self.n_exposures + 1)))
                 });
-                let plain = wilson(n_correct, n_trials, self.confidence)?;
-                Some(widened(plain, draws.iter().filter_map(|draw| draw[idx]).collect()))
-            })
-            .collect()
-    }
-
-    /// Returns the mean share of *wrong* answers over the stimuli of each group, each stimulus
-    /// counting the same; `None` for a group without answers. Widened, where Wilson's interval of
-    /// all the group's answers is wider.
-    pub fn mean_difficulties(&self, groups: &[Vec<bool>]) -> Vec<Option<Estimate>> {
-        let members: Vec<Vec<usize>> = groups
-            .iter()
-            .map(|group| (0..self.n_stimuli).filter(|idx| group[*idx]).collect())
-            .collect();
-        let mean = |members: &[usize], of: &dyn Fn(usize) -> Option<(f64, f64)>| {
-            let (mut total, mut weights) = (0.0, 0.0);
-            for stimulus_idx in members {
-                if let Some((weight, difficulty)) = of(*stimulus_idx) {
-                    total += weight * difficulty;
-                    weights += weight;
+                GroupShares {
+                    overall: share(None, self.n_exposures),
+                    by_exposure: (0..self.n_exposures).map(|idx| share(Some(idx), idx)).collect(),
+                    difficulty,
                 }
-            }
-            (0.0 < weights).then(|| total / weights)
-        };
-        let draws = self.draw(|redrawn| {
-            let of = |stimulus_idx: usize| {
-                let places = self.places(stimulus_idx);
-                let n: f64 = redrawn.n[places.clone()].iter().sum();
-                let n_right: f64 = redrawn.n_right[places].iter().sum();
-                (0.0 < n).then(|| (redrawn.stimulus_weight[stimulus_idx], 1.0 - n_right / n))
-            };
-            members.iter().map(|members| mean(members, &of)).collect()
-        });
-        let (n, n_right) = self.counts();
-        members
-            .iter()
-            .enumerate()
-            .map(|(idx, members)| {
-                let of = |stimulus_idx: usize| {
-                    let n: usize = n[self.places(stimulus_idx)].iter().sum();
-                    let n_right: usize = n_right[self.places(stimulus_idx)].iter().sum();
-                    (0 < n).then(|| (1.0, 1.0 - real(n_right) / real(n)))
-                };
-                let value = mean(members, &of)?;
-                let of_group = |counts: &[usize]| -> usize {
-                    members.iter().flat_map(|idx| &counts[self.places(*idx)]).sum()
-                };
-                let n_trials = of_group(&n);
-                let pooled = wilson(n_trials - of_group(&n_right), n_trials, self.confidence)?;
-                let (low, high) = (pooled.low.min(value), pooled.high.max(value));
-                let plain = Estimate::new(value, low, high, self.confidence, members.len())?;
-                Some(widened(plain, draws.iter().filter_map(|draw| draw[idx]).collect()))
             })
             .collect()
     }
 
-    fn places(&self, stimulus_idx: usize) -> std::ops::Range<usize> {
-        stimulus_idx * self.n_exposures..(stimulus_idx + 1) * self.n_exposures
-    }
-
-    fn each_place(&self, cell: &Cell, members: &[usize], mut visit: impl FnMut(usize, usize)) {
+    /// Returns a group's share of right answers at each exposure, over all exposures, and its mean
+    /// share of wrong answers.
+    fn numbers(&self, redrawn: &Redrawn, members: &[usize]) -> Vec<Option<f64>> {
+        let mut by_exposure = vec![(0.0, 0.0); self.n_exposures];
+        let (mut difficulties, mut weights) = (0.0, 0.0);
         for stimulus_idx in members {
-            match cell.exposure_idx {
-                Some(exposure_idx) => {
-                    visit(*stimulus_idx, stimulus_idx * self.n_exposures + exposure_idx);
-                }
-                None => self.places(*stimulus_idx).for_each(|place| visit(*stimulus_idx, place)),
+            let weight = redrawn.stimulus_weight[*stimulus_idx];
+            let places = stimulus_idx * self.n_exposures..(stimulus_idx + 1) * self.n_exposures;
+            let (mut n_of_all, mut n_right_of_all) = (0.0, 0.0);
+            let counts = redrawn.n[places.clone()].iter().zip(&redrawn.n_right[places]);
+            for ((n_total, n_right_total), (n, n_right)) in by_exposure.iter_mut().zip(counts) {
+                *n_total += weight * n;
+                *n_right_total += weight * n_right;
+                n_of_all += n;
+                n_right_of_all += n_right;
+            }
+            if 0.0 < n_of_all {
+                difficulties += weight * (1.0 - n_right_of_all / n_of_all);
+                weights += weight;
             }
         }
-    }
-
-    fn counts(&self) -> (Vec<usize>, Vec<usize>) {
-        let mut n = vec![0; self.n_stimuli * self.n_exposures];
-        let mut n_right = n.clone();
-        for answer in self.answers {
-            let place = answer.stimulus_idx * self.n_exposures + answer.exposure_idx;
-            n[place] += 1;
-            n_right[place] += usize::from(answer.is_right);
-        }
-        (n, n_right)
+        let overall =
+            by_exposure.iter().fold((0.0, 0.0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
+        let share = |(n, n_right): (f64, f64)| (0.0 < n).then(|| n_right / n);
+        let mut numbers: Vec<Option<f64>> = by_exposure.into_iter().map(share).collect();
+        numbers.push(share(overall));
+        numbers.push((0.0 < weights).then(|| difficulties / weights));
+        numbers
     }
 
     /// Redraws the data and computes numbers from each draw, in parallel, in order.
@@ -178,31 +146,77 @@ impl Pigeonhole<'_> {
         &self,
         statistics: impl Fn(&Redrawn) -> Vec<Option<f64>> + Sync,
     ) -> Vec<Vec<Option<f64>>> {
+        let by_place = ByPlace::new(self);
         (0..self.n_resamples)
             .into_par_iter()
             .map(|draw_idx| {
                 let weights = |stream, n| {
                     let mut draw = Draw::new(self.seed, &[stream, draw_idx as u64]);
-                    let mut weights = vec![0.0; n];
+                    let mut weights = vec![0_u32; n];
                     for _ in 0..n {
-                        weights[draw.below(n)] += 1.0;
+                        weights[draw.below(n)] += 1;
                     }
                     weights
                 };
                 let participant_weight = weights(PEOPLE, self.n_participants);
                 let stimulus_weight = weights(THINGS, self.n_stimuli);
-                let mut n = vec![0.0; self.n_stimuli * self.n_exposures];
-                let mut n_right = n.clone();
-                for answer in self.answers {
-                    let place = answer.stimulus_idx * self.n_exposures + answer.exposure_idx;
-                    let weight = participant_weight[answer.participant_idx];
-                    n[place] += weight;
-                    n_right[place] += if answer.is_right { weight } else { 0.0 };
-                }
-                statistics(&Redrawn { stimulus_weight, n, n_right })
+                statistics(&by_place.redrawn(&participant_weight, &stimulus_weight))
             })
             .collect()
     }
+}
+
+/// Who answered at each place (stimulus and exposure), those who were wrong first. Laid out so that
+/// a redraw reads it from front to back.
+struct ByPlace {
+    participants: Vec<usize>,
+    /// Where each place ends among the participants, and where its right answers begin.
+    ends: Vec<(usize, usize)>,
+}
+
+impl ByPlace {
+    fn new(data: &Pigeonhole<'_>) -> Self {
+        let place = |answer: &Answer| answer.stimulus_idx * data.n_exposures + answer.exposure_idx;
+        let mut sorted: Vec<&Answer> = data.answers.iter().collect();
+        sorted.sort_unstable_by_key(|answer| (place(answer), answer.is_right));
+        let mut ends = vec![(0, 0); data.n_stimuli * data.n_exposures];
+        for answer in data.answers {
+            let (n_wrong, n) = &mut ends[place(answer)];
+            *n += 1;
+            *n_wrong += usize::from(!answer.is_right);
+        }
+        let mut start = 0;
+        for (first_right, end) in &mut ends {
+            (*first_right, *end) = (start + *first_right, start + *end);
+            start = *end;
+        }
+        Self { participants: sorted.iter().map(|answer| answer.participant_idx).collect(), ends }
+    }
+
+    /// Returns the data when participants and stimuli count as often as they were drawn.
+    fn redrawn(&self, participant_weight: &[u32], stimulus_weight: &[u32]) -> Redrawn {
+        let sum = |from: usize, to: usize| -> u32 {
+            self.participants[from..to].iter().map(|idx| participant_weight[*idx]).sum()
+        };
+        let mut start = 0;
+        let (n, n_right) = self
+            .ends
+            .iter()
+            .map(|(first_right, end)| {
+                let (wrong, right) = (sum(start, *first_right), sum(*first_right, *end));
+                start = *end;
+                (f64::from(wrong + right), f64::from(right))
+            })
+            .unzip();
+        let stimulus_weight = stimulus_weight.iter().map(|n| f64::from(*n)).collect();
+        Redrawn { stimulus_weight, n, n_right }
+    }
+}
+
+/// Turns a sum of counts back into a count.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of counts")]
+fn whole(n: f64) -> usize {
+    n as usize
 }
 
 /// Widens an interval to hold the middle of the draws.
@@ -215,6 +229,48 @@ fn widened(plain: Estimate, mut draws: Vec<f64>) -> Estimate {
     let low = plain.low.min(sorted_quantile(&draws, tail));
     let high = plain.high.max(sorted_quantile(&draws, 1.0 - tail));
     Estimate { low, high, ..plain }
+}
+
+/// Returns a number with the percentile interval of its bootstrap draws, which always holds the
+/// number itself; `None` without a finite number or without draws. Draws that are not finite (a
+/// redrawn data set may have no answer) do not count.
+pub fn percentile(value: f64, draws: &[f64], confidence: f64, n: usize) -> Option<Estimate> {
+    let mut sorted: Vec<f64> = draws.iter().copied().filter(|draw| draw.is_finite()).collect();
+    if sorted.is_empty() {
+        return None;
+    }
+    sorted.sort_unstable_by(f64::total_cmp);
+    let tail = (1.0 - confidence) / 2.0;
+    let low = sorted_quantile(&sorted, tail).min(value);
+    let high = sorted_quantile(&sorted, 1.0 - tail).max(value);
+    Estimate::new(value, low, high, confidence, n)
+}
+
+/// Returns a number with the expanded percentile interval (Hesterberg 2015) of draws over
+/// `n_people`: percentiles as far out as Student's quantiles for so few people and the bootstrap's
+/// lack of spread, `√((n - 1) / n)`, ask for. Plain percentiles of a dozen people's draws hold the
+/// truth too rarely.
+pub fn percentile_of_few(
+    value: f64,
+    draws: &[f64],
+    confidence: f64,
+    n_people: usize,
+    n: usize,
+) -> Option<Estimate> {
+    let expanded = expanded_confidence(confidence, n_people);
+    let estimate = percentile(value, draws, expanded, n)?;
+    Some(Estimate { confidence, ..estimate })
+}
+
+/// Returns the confidence whose percentiles make up for a sample of only `n` people.
+fn expanded_confidence(confidence: f64, n: usize) -> f64 {
+    let Some(student) = (2 <= n).then(|| StudentsT::new(0.0, 1.0, real(n - 1)).ok()).flatten()
+    else {
+        return confidence;
+    };
+    let z = (real(n) / real(n - 1)).sqrt() * student.inverse_cdf(0.5 + confidence / 2.0);
+    // Below one, so that it stays a confidence with two people too.
+    erf(z / std::f64::consts::SQRT_2).clamp(confidence, 1.0 - 1e-9)
 }
 
 /// Returns the point of sorted numbers below which `p` of them lie, between neighbours linearly
@@ -259,8 +315,8 @@ mod tests {
         }
     }
 
-    fn everything() -> Vec<Cell> {
-        vec![Cell { stimuli: vec![true; 20], exposure_idx: None }]
+    fn everything(answers: &[Answer]) -> Estimate {
+        pigeonhole(answers).groups(&[(0..20).collect()])[0].overall.unwrap()
     }
 
     #[test]
@@ -273,10 +329,34 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_interval_holds_its_number_and_leaves_out_draws_without_answer() {
+        let estimate = percentile(9.0, &[1.0, f64::NAN, 2.0, 4.0, 8.0], 0.8, 7).unwrap();
+        assert_eq!((estimate.value, estimate.high, estimate.n), (9.0, 9.0, 7));
+        assert!((estimate.low - 1.3).abs() < 1e-12);
+        assert!(percentile(1.0, &[f64::NAN], 0.95, 1).is_none());
+        assert!(percentile(f64::NAN, &[1.0], 0.95, 1).is_none());
+    }
+
+    /// Golden: scipy 1.17.1, `2 * norm.cdf(sqrt(n / (n - 1)) * t.ppf(0.975, n - 1)) - 1`.
+    #[test]
+    fn the_fewer_the_people_the_further_out_the_percentiles() {
+        for (n, expected) in [
+            (5, 0.998_091_798_896),
+            (8, 0.988_524_958_966),
+            (12, 0.978_486_770_167),
+            (45, 0.958_464_147_343),
+        ] {
+            assert!((expanded_confidence(0.95, n) - expected).abs() < 1e-7, "{n}");
+        }
+        assert!((expanded_confidence(0.95, 1) - 0.95).abs() < 1e-12);
+        assert!((expanded_confidence(0.95, 100_000) - 0.95).abs() < 1e-5);
+    }
+
+    #[test]
     fn the_share_is_the_plain_share_and_the_interval_holds_it() {
         let answers = answers(15, 20);
         let n_right = answers.iter().filter(|answer| answer.is_right).count();
-        let share = pigeonhole(&answers).shares(&everything())[0].unwrap();
+        let share = everything(&answers);
         assert!((share.value - real(n_right) / 300.0).abs() < 1e-12);
         assert!(share.low < share.value && share.value < share.high);
         assert_eq!(share.n, 300);
@@ -288,15 +368,16 @@ mod tests {
         for answer in &mut answers {
             answer.is_right = true;
         }
-        let share = pigeonhole(&answers).shares(&everything())[0].unwrap();
+        let share = everything(&answers);
         assert!(share.low < 0.995 && (share.high - 1.0).abs() < 1e-12, "{share:?}");
     }
 
     #[test]
-    fn a_cell_without_answers_has_no_share() {
+    fn a_group_without_answers_has_no_share() {
         let answers = answers(15, 20);
-        let nobody = Cell { stimuli: vec![false; 20], exposure_idx: None };
-        assert!(pigeonhole(&answers).shares(&[nobody])[0].is_none());
+        let nothing = &pigeonhole(&answers).groups(&[vec![]])[0];
+        assert_eq!((nothing.overall, nothing.difficulty), (None, None));
+        assert_eq!(nothing.by_exposure, [None, None]);
     }
 
     #[test]
@@ -304,7 +385,7 @@ mod tests {
         let answers = answers(15, 20);
         let run = |n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-            pool.install(|| pigeonhole(&answers).shares(&everything()))
+            pool.install(|| everything(&answers))
         };
         assert_eq!(run(1), run(2));
     }
@@ -317,7 +398,7 @@ mod tests {
         for answer in &mut answers {
             answer.is_right = answer.participant_idx % 3 != 0;
         }
-        let share = pigeonhole(&answers).shares(&everything())[0].unwrap();
+        let share = everything(&answers);
         let plain = wilson(200, 300, 0.95).unwrap();
         assert!(2.0 * plain.half_width() < share.half_width(), "{share:?} {plain:?}");
     }

@@ -4,5 +4,6 @@
 //! can run without a download. Nothing here talks to a terminal, a network or a clock.
 //! Read [`world`] next.
 
+pub mod masks;
 pub mod pixels;
 pub mod world;

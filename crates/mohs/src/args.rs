@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, completions, demo, init, report, score, simulate};
+use crate::commands::{check, completions, demo, export, import, init, report, score, simulate};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Cyan.on_default().effects(Effects::BOLD))
@@ -74,8 +74,10 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Init(init::InitArgs),
     Check(check::CheckArgs),
+    Import(import::ImportArgs),
     Simulate(simulate::SimulateArgs),
     Score(score::ScoreArgs),
     Report(report::ReportArgs),
+    Export(export::ExportArgs),
     Completions(completions::CompletionsArgs),
 }

@@ -1,8 +1,11 @@
 //! The verbs, one file each.
 
+pub(crate) mod annotations;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod report;
 pub(crate) mod score;
@@ -18,9 +21,11 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Demo(args) => demo::run(&args, ui),
         Command::Init(args) => init::run(&args, ui),
         Command::Check(args) => check::run(&args, ui),
+        Command::Import(args) => import::run(&args, ui),
         Command::Simulate(args) => simulate::run(&args, ui),
         Command::Score(args) => score::run(&args, ui),
         Command::Report(args) => report::run(&args, ui),
+        Command::Export(args) => export::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }
 }

@@ -4,7 +4,9 @@ use std::error::Error;
 
 use mohs_data::FileError;
 use mohs_report::SummaryError;
-use mohs_score::human::{threshold, viewing_time};
+use mohs_score::human::{
+    agreement, bradley_terry, item_response, quality, set_comparison, threshold, viewing_time,
+};
 use mohs_vision::pixels::PixelsError;
 
 /// What an error means for the caller.
@@ -153,6 +155,95 @@ impl From<viewing_time::Error> for CliError {
             viewing_time::Error::Threshold(threshold::Error::NoExposure) => {
                 cli.hint("exposures are in milliseconds, above 0")
             }
+        }
+    }
+}
+
+impl From<bradley_terry::Error> for CliError {
+    fn from(error: bradley_terry::Error) -> Self {
+        let cli = Self::input(error.to_string());
+        match error {
+            bradley_terry::Error::NoJudgements { .. } => {
+                cli.hint("a row counts when its `count` is at least 1, or when it has none")
+            }
+            bradley_terry::Error::UnknownQuestion { .. } => {
+                cli.hint("give one of these with --question, or leave it out to count all")
+            }
+            bradley_terry::Error::Separated { .. } => cli.hint(
+                "leave --prior out to use a weak prior there, or collect judgements that go both \
+                 ways",
+            ),
+            bradley_terry::Error::BadPrior { .. } => cli.hint("write a number, such as 2.5"),
+            bradley_terry::Error::NotSettled(_) => cli.hint(
+                "leave --account-for-position out, or steady the fit with a prior: --prior 2.5",
+            ),
+        }
+    }
+}
+
+impl From<item_response::Error> for CliError {
+    fn from(error: item_response::Error) -> Self {
+        let cli = Self::input(error.to_string());
+        match error {
+            item_response::Error::TooFewParticipants { .. }
+            | item_response::Error::TooFewStimuli { .. } => {
+                cli.hint("abilities and difficulties are told apart by comparing; add data")
+            }
+            item_response::Error::NotJudged { .. } => {
+                cli.hint("add a column `label` or `correct`, or give --stimuli")
+            }
+            item_response::Error::RepeatedRow { .. } => {
+                cli.hint("rename one of them, or give one trial per row instead of a matrix")
+            }
+        }
+    }
+}
+
+impl From<quality::Error> for CliError {
+    fn from(error: quality::Error) -> Self {
+        Self::input(error.to_string()).hint("check that the file holds more than its header")
+    }
+}
+
+impl From<set_comparison::Error> for CliError {
+    fn from(error: set_comparison::Error) -> Self {
+        let cli = Self::input(error.to_string());
+        match error {
+            set_comparison::Error::TooFewStimuli { .. } => {
+                cli.hint("name a difficulty.csv with more rows")
+            }
+            set_comparison::Error::MixedMeasures { .. } => {
+                cli.hint("choose one with --measure NAME")
+            }
+            set_comparison::Error::DifferentMeasures { .. } => cli.hint(
+                "numbers of different measures have different units; score both sets with the same \
+                 measure, or choose a common one with --measure NAME",
+            ),
+            set_comparison::Error::RepeatedStimulus { .. } => {
+                cli.hint("was a file appended twice? Every stimulus needs one row")
+            }
+        }
+    }
+}
+
+impl From<agreement::Error> for CliError {
+    fn from(error: agreement::Error) -> Self {
+        let cli = Self::input(error.to_string());
+        match error {
+            agreement::Error::NothingLeft { .. } => {
+                cli.hint("--all-conditions counts trials whose `benchmark` is `out`, too")
+            }
+            agreement::Error::NobodyToCompare { .. } => cli.hint(
+                "two participants must share all stimuli of a condition, or at least ten of them; \
+                 is the right column read as `participant`? See --map",
+            ),
+            agreement::Error::NotJudged { .. } => {
+                cli.hint("add a column `label` or `correct`, or give --stimuli")
+            }
+            agreement::Error::BothHumanAndModel { .. } => {
+                cli.hint("give models names of their own, or mend the column `observer`")
+            }
+            agreement::Error::BadOption { .. } => cli,
         }
     }
 }

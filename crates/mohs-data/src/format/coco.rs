@@ -4,6 +4,10 @@
 //! (by the area of its boxes) names it, and only boxes of that category are kept. Pictures without
 //! any annotation have no label: they are listed, not guessed. Crowd regions are left out of
 //! labels and boxes.
+//!
+//! COCO knows no annotators. Where an annotation has a key `participant`, `annotator` or
+//! `annotator_id`, that is who drew it, so that one picture can be outlined by several people. Keys
+//! of an annotation that mean nothing here are kept with it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,9 +16,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::document;
+use crate::annotation::check_role;
 use crate::mask::Segmentation;
 use crate::{
-    Annotation, BoundingBox, Extra, FileError, Label, Mask, MaskError, Problem, Stimulus,
+    Annotation, BoundingBox, Extra, FileError, Label, Mask, ParticipantId, Problem, Stimulus,
     StimulusId,
 };
 
@@ -58,17 +63,17 @@ struct ObjectEntry {
     image_id: i64,
     category_id: i64,
     bbox: Option<Vec<f64>>,
-    segmentation: Option<Outline>,
+    segmentation: Option<Value>,
     #[serde(default)]
     iscrowd: u8,
+    #[serde(flatten)]
+    extra: Map<String, Value>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Outline {
-    Runs(Segmentation),
-    Polygons(Vec<Vec<f64>>),
-}
+/// Keys that name who drew an outline, the first one first.
+const DRAWN_BY: [&str; 3] = ["participant", "annotator", "annotator_id"];
+/// A key that says again what the mask says.
+const AREA: &str = "area";
 
 /// Reads a COCO file.
 pub fn read(path: &Path) -> Result<Coco, FileError> {
@@ -109,17 +114,19 @@ pub fn parse(path: &Path, text: &str) -> Result<Coco, FileError> {
             .ok_or_else(|| unknown("category", object.category_id, "categories"))?;
         objects_by_image[image_idx].push(object);
         let image = &document.images[image_idx];
-        let mask = mask_of(image, object).map_err(|error| {
-            let problem = Problem::Syntax { message: error.to_string() };
+        let mask = mask_of(image, object).map_err(|problem| {
             FileError::new(path, problem).in_column(&format!("{key}.segmentation"))
         })?;
         if let Some(mask) = mask {
-            let mut extra = Map::new();
+            check_role(path, &key, &object.extra)?;
+            let mut extra = object.extra.clone();
+            extra.remove(AREA);
+            let participant = drawn_by(&mut extra);
             extra.insert("coco_id".into(), object.id.map_or(Value::Null, Value::from));
             extra.insert("iscrowd".into(), object.iscrowd.into());
             annotations.push(Annotation {
                 stimulus: StimulusId::new(&image.file_name),
-                participant: None,
+                participant,
                 label: Label::new(name),
                 mask,
                 extra,
@@ -160,15 +167,32 @@ fn bad(path: &Path, key: &str, expected: &str, found: &str) -> FileError {
     FileError::new(path, problem).in_column(key)
 }
 
-fn mask_of(image: &ImageEntry, object: &ObjectEntry) -> Result<Option<Mask>, MaskError> {
-    match &object.segmentation {
-        None => Ok(None),
-        Some(Outline::Runs(segmentation)) => Mask::try_from(segmentation.clone()).map(Some),
-        Some(Outline::Polygons(polygons)) if polygons.is_empty() => Ok(None),
-        Some(Outline::Polygons(polygons)) => {
-            let (height, width) = (image.height.unwrap_or(0), image.width.unwrap_or(0));
-            Mask::from_polygons(height, width, polygons).map(Some)
+fn mask_of(image: &ImageEntry, object: &ObjectEntry) -> Result<Option<Mask>, Problem> {
+    let unlike = |error: serde_json::Error| Problem::Syntax { message: error.to_string() };
+    let mask = match &object.segmentation {
+        None | Some(Value::Null) => return Ok(None),
+        Some(runs @ Value::Object(_)) => {
+            Mask::try_from(Segmentation::deserialize(runs).map_err(unlike)?)
         }
+        Some(polygons) => {
+            let polygons = Vec::<Vec<f64>>::deserialize(polygons).map_err(unlike)?;
+            if polygons.is_empty() {
+                return Ok(None);
+            }
+            let (height, width) = (image.height.unwrap_or(0), image.width.unwrap_or(0));
+            Mask::from_polygons(height, width, &polygons)
+        }
+    };
+    mask.map(Some).map_err(Problem::BadMask)
+}
+
+/// Takes out the key that says who drew an outline.
+fn drawn_by(extra: &mut Map<String, Value>) -> Option<ParticipantId> {
+    let key = DRAWN_BY.iter().find(|key| extra.contains_key(**key))?;
+    match extra.remove(*key)? {
+        Value::String(name) => Some(ParticipantId::new(name)),
+        Value::Number(number) => Some(ParticipantId::new(number.to_string())),
+        _ => None,
     }
 }
 
@@ -237,6 +261,27 @@ mod tests {
         let areas: Vec<_> =
             coco.annotations.iter().map(|a| (a.label.as_str(), a.mask.area())).collect();
         assert_eq!(areas, [("spoon", 1), ("mug", 4)]);
+    }
+
+    #[test]
+    fn who_drew_an_outline_and_what_else_is_said_of_it_are_kept() {
+        let text = SMALL
+            .replacen(
+                "\"id\": 10,",
+                "\"id\": 10, \"annotator_id\": 3, \"area\": 1, \"zoom\": 2,",
+                1,
+            )
+            .replacen(
+                "\"id\": 11,",
+                "\"id\": 11, \"participant\": \"ann\", \"role\": \"check\",",
+                1,
+            );
+        let coco = parse(Path::new("instances.json"), &text).unwrap();
+        let by: Vec<_> = coco.annotations.iter().map(|a| a.participant.clone().unwrap()).collect();
+        assert_eq!(by, ["3".into(), "ann".into()]);
+        assert_eq!(coco.annotations[0].extra.get("zoom"), Some(&Value::from(2)));
+        assert_eq!(coco.annotations[0].extra.get("area"), None);
+        assert_eq!(coco.annotations[1].role(), Ok(crate::Role::Check));
     }
 
     #[test]

@@ -10,8 +10,9 @@ use super::table::{Record, RowSource as _, Schema, is_parquet};
 use crate::{Comparison, Difficulty, Exclusion, FileError, Prediction, Stimulus, Trial};
 
 /// Columns that give a noun away when no version column does, most telling first.
-const TELLTALES: [(&str, &[&str]); 6] = [
+const TELLTALES: [(&str, &[&str]); 7] = [
     ("comparisons", &["left", "right"]),
+    ("comparisons", &["winner", "loser"]),
     ("predictions", &["model", "stimulus"]),
     ("difficulty", &["stimulus", "difficulty"]),
     ("exclusions", &["rule"]),

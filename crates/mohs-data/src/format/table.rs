@@ -347,7 +347,8 @@ impl<R: Record> TableReader<R> {
         Self::new(path, source, options)
     }
 
-    fn new(
+    /// Reads rows that are neither CSV nor Parquet; `path` stands in errors.
+    pub(super) fn new(
         path: &Path,
         source: Box<dyn RowSource>,
         options: &ReadOptions,

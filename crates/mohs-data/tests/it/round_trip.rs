@@ -7,7 +7,7 @@ use mohs_data::format::table::Record;
 use mohs_data::format::{ReadOptions, read_all, write_all};
 use mohs_data::{
     Answer, BoundingBox, Comparison, Condition, Difficulty, Estimate, Excluded, Exclusion, Extra,
-    FailureReason, Harder, Label, Millis, Outcome, Prediction, Stimulus, Study, Task,
+    FailureReason, Harder, Label, Millis, Outcome, Prediction, Sides, Stimulus, Study, Task,
     TimingVerdict, Trial,
 };
 use proptest::prelude::*;
@@ -210,9 +210,14 @@ fn comparisons() -> impl Strategy<Value = Vec<Comparison>> {
     let row = (
         (text(), text(), sides, prop::sample::select(&Harder::WORDS[..])),
         (prop::option::of(text()), prop::option::of(millis()), prop::option::of(millis())),
+        (0_u64..1_000, prop::sample::select(&Sides::WORDS[..])),
     )
         .prop_map(
-            |((id, participant, (left, right), (_, harder)), (question, onset, responded))| {
+            |(
+                (id, participant, (left, right), (_, harder)),
+                (question, onset, responded),
+                (count, (_, sides)),
+            )| {
                 Comparison {
                     id: id.as_str().into(),
                     participant: participant.as_str().into(),
@@ -222,6 +227,8 @@ fn comparisons() -> impl Strategy<Value = Vec<Comparison>> {
                     question,
                     onset,
                     responded,
+                    count,
+                    sides,
                     extra: Extra::default(),
                 }
             },

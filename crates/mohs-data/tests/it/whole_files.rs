@@ -2,7 +2,7 @@
 
 use mohs_data::check::{Checks, fill_labels, read_comparisons, read_predictions, read_trials};
 use mohs_data::format::{ReadOptions, read_stimuli};
-use mohs_data::{Problem, Stimulus};
+use mohs_data::{Harder, Problem, Sides, Stimulus};
 
 fn stimuli() -> Vec<Stimulus> {
     read_stimuli("fixtures/v1/stimuli.csv".as_ref(), &ReadOptions::default()).unwrap()
@@ -68,5 +68,25 @@ fn comparisons_name_known_stimuli() {
     in_folder("participant,left,right,harder\np,a,a,left\n", |path| {
         let error = read_comparisons(path, &Checks::default()).unwrap_err();
         insta::assert_snapshot!(error.problem, @"`a` stands on both sides");
+    });
+}
+
+#[test]
+fn winners_and_losers_are_comparisons_whose_sides_are_unknown() {
+    in_folder("winner,loser,count\nb,a,3\na,c,\n", |path| {
+        let rows = read_comparisons(path, &Checks::default()).unwrap();
+        assert_eq!((rows[0].left.as_str(), rows[0].right.as_str()), ("a", "b"));
+        assert_eq!((rows[0].harder, rows[0].count), (Harder::Right, 3));
+        assert_eq!((rows[0].sides, rows[0].participant.as_str()), (Sides::Unknown, "unnamed"));
+        assert_eq!((rows[1].harder, rows[1].count), (Harder::Left, 1));
+    });
+    in_folder("winner,loser\na,a\n", |path| {
+        let error = read_comparisons(path, &Checks::default()).unwrap_err();
+        insta::assert_snapshot!(error.problem, @"`a` is winner and loser");
+    });
+    in_folder("winner,loser,count\na,b,many\n", |path| {
+        let error = read_comparisons(path, &Checks::default()).unwrap_err();
+        assert_eq!(error.line, Some(2));
+        insta::assert_snapshot!(error.problem, @"should be a whole number, 0 or more, found `many`");
     });
 }

@@ -6,7 +6,7 @@ use super::Canvas;
 use super::axis::{self, Tick, percent};
 use super::scale::{Scale, round_end, round_log_range};
 use super::svg::{Anchor, Rect, Svg};
-use crate::number::{Unit, axis_time};
+use crate::number::{Unit, axis_time, fixed};
 use crate::width;
 use mohs_data::Millis;
 
@@ -113,7 +113,7 @@ fn draw_panel(
     let text = |value: f64| match panel.unit {
         Unit::Share => percent(value),
         Unit::Time => Millis::new(value).map(axis_time).unwrap_or_default(),
-        Unit::Plain => format!("{value}"),
+        Unit::Plain => plain_tick(value),
     };
     let ticks: Vec<Tick> = scale
         .ticks(n_ticks)
@@ -136,6 +136,12 @@ fn draw_panel(
             svg.circle("fill ringed", &panel.paint, (scale.at(dot.estimate.value), middle), 5.0);
         });
     }
+}
+
+/// Returns a round number as an axis shows it: `−0.5`, `2`.
+fn plain_tick(value: f64) -> String {
+    let text = fixed(value, 3);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn scale_for<'a>(

@@ -32,6 +32,17 @@ pub(crate) fn stacked(
     x_title: &str,
     label: &str,
 ) -> String {
+    of_things(canvas, columns, series, (x_title, "Stimuli"), label)
+}
+
+/// Draws columns as [`stacked`] does; the titles are those of the axes, across and up.
+pub(crate) fn of_things(
+    canvas: Canvas,
+    columns: &[Column],
+    series: &[Series],
+    (x_title, y_title): (&str, &str),
+    label: &str,
+) -> String {
     let width = canvas.width();
     let entry = |series: &Series| Entry {
         swatch: Swatch::Box,
@@ -56,7 +67,7 @@ pub(crate) fn stacked(
 
     let ticks: Vec<Tick> =
         y.ticks(5).into_iter().map(|n| Tick { at: y.at(n), text: format!("{n}") }).collect();
-    axis::y_axis(&mut svg, plot, &ticks, "Stimuli");
+    axis::y_axis(&mut svg, plot, &ticks, y_title);
     for column in columns {
         draw_column(&mut svg, column, series, &x, &y);
     }

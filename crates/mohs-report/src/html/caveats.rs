@@ -1,6 +1,6 @@
 //! Caveats: each beside the numbers it weakens, and all of them in a list with their evidence.
 
-use mohs_data::Caveat;
+use mohs_data::{Caveat, Caveats};
 use mohs_score::human::viewing_time::ViewingTime;
 
 use super::section::Section;
@@ -56,6 +56,16 @@ pub(super) fn notes(found: &ViewingTime, part: Part) -> String {
             format!("<li>{} <a href=\"#caveat-{code}\">more</a></li>", message(caveat))
         })
         .collect();
+    match items.is_empty() {
+        true => String::new(),
+        false => format!("<ul class=\"caveats\" aria-label=\"Caveats\">{items}</ul>\n"),
+    }
+}
+
+/// Returns the caveats of a chapter as notes; empty when there is none.
+pub(super) fn list(caveats: &Caveats) -> String {
+    let said = caveats.iter().filter(|caveat| **caveat != Caveat::Simulated);
+    let items: String = said.map(|caveat| format!("<li>{}</li>", message(caveat))).collect();
     match items.is_empty() {
         true => String::new(),
         false => format!("<ul class=\"caveats\" aria-label=\"Caveats\">{items}</ul>\n"),

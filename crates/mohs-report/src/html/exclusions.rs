@@ -1,6 +1,6 @@
 //! What was set aside, by rule.
 
-use mohs_score::human::viewing_time::ViewingTime;
+use mohs_score::human::viewing_time::{ExclusionCount, ViewingTime};
 
 use super::caveats::{self, Part};
 use super::section::Section;
@@ -8,8 +8,20 @@ use crate::escape::esc;
 use crate::number::{count, counted};
 
 pub(super) fn section(found: &ViewingTime) -> Section {
-    let rows: String = found
-        .exclusions
+    let body = format!(
+        "<p class=\"lede\">{} read, {} counted. Rules are applied in this order; a trial is set \
+         aside once, by the first rule that says so.</p>\n{}{}",
+        counted(found.n_trials_read, "trial", "trials"),
+        count(found.n_trials),
+        caveats::notes(found, Part::Exclusions),
+        table(&found.exclusions),
+    );
+    Section { id: "exclusions", nav: "Exclusions", title: "What was set aside".into(), body }
+}
+
+/// Returns the table of rules and what each took, or a sentence when there was no rule.
+pub(super) fn table(exclusions: &[ExclusionCount]) -> String {
+    let rows: String = exclusions
         .iter()
         .map(|rule| {
             format!(
@@ -22,8 +34,8 @@ pub(super) fn section(found: &ViewingTime) -> Section {
             )
         })
         .collect();
-    let n_aside: usize = found.exclusions.iter().map(|rule| rule.n_trials).sum();
-    let table = match rows.is_empty() {
+    let n_aside: usize = exclusions.iter().map(|rule| rule.n_trials).sum();
+    match rows.is_empty() {
         true => "<p>No rule was applied: every trial counts.</p>\n".to_owned(),
         false => format!(
             "<div class=\"scroll\" tabindex=\"0\"><table><caption class=\"hidden\">Exclusions by \
@@ -34,13 +46,5 @@ pub(super) fn section(found: &ViewingTime) -> Section {
              <td class=\"num\">{}</td></tr></tfoot></table></div>\n",
             count(n_aside)
         ),
-    };
-    let body = format!(
-        "<p class=\"lede\">{} read, {} counted. Rules are applied in this order; a trial is set \
-         aside once, by the first rule that says so.</p>\n{}{table}",
-        counted(found.n_trials_read, "trial", "trials"),
-        count(found.n_trials),
-        caveats::notes(found, Part::Exclusions),
-    );
-    Section { id: "exclusions", nav: "Exclusions", title: "What was set aside".into(), body }
+    }
 }

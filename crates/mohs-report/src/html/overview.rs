@@ -3,6 +3,7 @@
 use mohs_score::human::viewing_time::{Group, ViewingTime};
 
 use super::caveats::{self, Part};
+use super::chapter::Chapter;
 use super::figure::Figure;
 use super::section::Section;
 use super::sheet::{self, Cell, Column, Sheet};
@@ -18,33 +19,36 @@ const STIMULI: (&str, &str) = ("stimulus", "stimuli");
 /// Data sets shown as numbers of their own on top.
 const MOST_SETS: usize = 3;
 
-/// Returns the overview of a study without findings.
-pub(super) fn empty(summary: &Summary) -> Section {
-    let body = format!(
-        "{}<p class=\"answer\">There are no findings yet.</p>\n\
-         <p>No flash trials were scored. Score some with <code>mohs score</code> and write this \
-         report again.</p>\n",
-        heading(summary)
-    );
+/// Returns the top of the report: the only chapter's answer, or the answers of all.
+pub(super) fn section(summary: &Summary, chapters: &[Chapter]) -> Section {
+    let answers = match chapters {
+        [] => "<p class=\"answer\">There are no findings yet.</p>\n\
+               <p>Nothing was scored. Score some data with <code>mohs score</code> and write this \
+               report again.</p>\n"
+            .into(),
+        [only] => only.opening(),
+        many => format!(
+            "<ul class=\"answers\">\n{}</ul>\n",
+            many.iter().map(Chapter::answer_item).collect::<String>()
+        ),
+    };
+    let body = heading(summary) + &answers;
     Section { id: "answer", nav: "Answer", title: String::new(), body }
 }
 
-pub(super) fn section(summary: &Summary, found: &ViewingTime) -> Section {
-    let body = format!(
-        "{heading}<p class=\"answer\">{answer}</p>\n\
-         <p class=\"lede\">{right} Based on {basis}; brackets are {intervals}, <i>n</i> says how many \
+/// Returns what stands below the answer of viewing time.
+pub(super) fn viewing_time(found: &ViewingTime) -> String {
+    format!(
+        "<p class=\"lede\">{right} Based on {basis}; brackets are {intervals}, <i>n</i> says how many \
          observations stand behind a number.</p>\n\
          {notes}{strip}{facts}",
-        heading = heading(summary),
-        answer = esc(&headline::answer(found)),
         right = esc(&headline::right_answers(found)),
         basis = esc(&headline::basis(found)),
         intervals = super::intervals(found),
         notes = caveats::notes(found, Part::Answer),
         strip = band_strip(found),
         facts = facts(found),
-    );
-    Section { id: "answer", nav: "Answer", title: String::new(), body }
+    )
 }
 
 fn heading(summary: &Summary) -> String {
@@ -120,6 +124,11 @@ fn facts(found: &ViewingTime) -> String {
             count(n_aside)
         ),
     ));
+    fact_list(&facts)
+}
+
+/// Returns a few numbers that matter most, each made by [`fact`].
+pub(super) fn fact_list(facts: &[String]) -> String {
     let n_columns = match facts.len() {
         n if n <= 5 => n,
         n => n.div_ceil(2),
@@ -153,6 +162,7 @@ fn typical_threshold(found: &ViewingTime, group: &Group) -> String {
     }
 }
 
-fn fact(title: &str, html: &str, note: &str) -> String {
+/// Returns one number with its name above and a note below; `html` and `note` are HTML.
+pub(super) fn fact(title: &str, html: &str, note: &str) -> String {
     format!("<div><dt>{}</dt><dd>{html}<small>{note}</small></dd></div>", esc(title))
 }

@@ -48,6 +48,8 @@ pub(super) enum Cell {
     Ranked(String, usize),
     Count(usize),
     Estimate(Estimate),
+    /// A number that rests on too few observations for an interval, and how many they are.
+    NoInterval(f64, usize),
     /// No number, and why.
     Missing(&'static str),
 }
@@ -93,6 +95,9 @@ impl Sheet {
                 Cell::Estimate(e) => {
                     vec![raw(e.value), raw(e.low), raw(e.high), e.n.to_string()]
                 }
+                Cell::NoInterval(value, n) => {
+                    vec![raw(*value), String::new(), String::new(), n.to_string()]
+                }
                 Cell::Missing(_) => match column.kind {
                     Kind::Estimate(_) => vec![String::new(); 4],
                     Kind::Text | Kind::Count => vec![String::new()],
@@ -126,6 +131,10 @@ impl Sheet {
                     ("num", Some(raw(e.value)), estimate(unit, e))
                 }
                 (Cell::Estimate(e), _) => ("num", Some(raw(e.value)), estimate(Unit::Plain, e)),
+                (Cell::NoInterval(value, n), kind) => {
+                    let unit = if let Kind::Estimate(unit) = kind { unit } else { Unit::Plain };
+                    ("num", Some(raw(*value)), without_interval(unit, *value, *n))
+                }
                 (Cell::Missing(why), _) => {
                     ("num", Some(String::new()), format!("<span class=\"n\">{}</span>", esc(why)))
                 }
@@ -172,6 +181,15 @@ pub(super) fn threshold(finding: &StimulusFinding) -> String {
     }
 }
 
+fn without_interval(unit: Unit, value: f64, n: usize) -> String {
+    format!(
+        "<span class=\"est\"><b>{}</b> <span class=\"ci\">no interval</span> \
+         <span class=\"n\">n&#160;=&#160;{}</span></span>",
+        unit.value(value),
+        count(n)
+    )
+}
+
 fn with_note(unit: Unit, estimate: &Estimate, note: &str) -> String {
     let note = match note.is_empty() {
         true => String::new(),
@@ -197,6 +215,14 @@ mod tests {
         sheet.push(vec![Cell::Text("<cup>, red".into()), Cell::Estimate(known)]);
         sheet.push(vec![Cell::Text("plate".into()), Cell::Missing("no trials")]);
         sheet
+    }
+
+    #[test]
+    fn a_number_without_interval_says_so_and_keeps_its_columns() {
+        let mut sheet = Sheet::new(vec![Column::estimate("Overlap", "overlap", Unit::Share)]);
+        sheet.push(vec![Cell::NoInterval(0.5, 1)]);
+        assert_eq!(sheet.csv(), "overlap,overlap_low,overlap_high,overlap_n\n0.5,,,1\n");
+        assert!(sheet.table("Overlap").contains("no interval"));
     }
 
     #[test]

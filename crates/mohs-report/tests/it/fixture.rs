@@ -66,12 +66,8 @@ const TRIALS_PER_CELL: usize = 7;
 
 pub(crate) fn summary(shape: Shape) -> Summary {
     Summary {
-        version: Summary::VERSION,
-        title: "Kitchen and office objects, pilot 2".into(),
-        mohs_version: "0.1.0".into(),
-        seed: 7,
-        simulated: false,
         viewing_time: Some(viewing_time(shape)),
+        ..Summary::new("Kitchen and office objects, pilot 2", "0.1.0", 7, false)
     }
 }
 

@@ -2,5 +2,7 @@
 
 mod fixture;
 mod page;
+mod pairs;
+mod speed_accuracy;
 mod summary;
 mod text;

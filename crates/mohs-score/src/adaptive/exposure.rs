@@ -121,7 +121,7 @@ impl Prior {
     }
 
     /// Returns the belief after some trials: exposures by position, and whether right.
-    fn belief(&self, trials: &[(usize, bool)]) -> Vec<f64> {
+    fn belief(&self, trials: &[(usize, bool)]) -> Vec<f32> {
         let mut logs = self.ln_weights.clone();
         for (exposure_idx, is_right) in trials {
             self.tables[*exposure_idx].add_to(&mut logs, *is_right);
@@ -131,7 +131,7 @@ impl Prior {
 
     /// Returns the probability of each band, and of each band together with a right answer at
     /// each exposure.
-    fn joint(&self, belief: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    fn joint(&self, belief: &[f32]) -> (Vec<f64>, Vec<Vec<f64>>) {
         let n = self.grid.ln_thresholds().len();
         let over = self.grid.over_thresholds(belief);
         let by_band = |over: &[f64]| {
@@ -150,7 +150,7 @@ impl Prior {
                 let mut over = vec![0.0; n];
                 for (cells, rights) in belief.chunks_exact(n).zip(p_right.chunks_exact(n)) {
                     for ((total, p), right) in over.iter_mut().zip(cells).zip(rights) {
-                        *total += p * right;
+                        *total += f64::from(*p) * right;
                     }
                 }
                 by_band(&over)

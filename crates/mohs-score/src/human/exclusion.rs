@@ -90,23 +90,39 @@ fn duplicates(applied: &mut Applied<'_>) {
     });
 }
 
-/// Returns the showing that came first, by the best evidence that all of them have: session names,
-/// then positions, then onsets, then ids. Ids made from lines carry the file's own order.
+/// Returns the showing that came first.
 fn first<'a>(showings: &[&'a Trial]) -> Option<&'a Trial> {
-    let all_have_idx = showings.iter().all(|trial| trial.idx.is_some());
-    let all_have_onset = showings.iter().all(|trial| trial.onset.is_some());
+    let in_time = in_time(showings);
+    showings.iter().min_by(|a, b| in_time(a, b)).copied()
+}
+
+/// Puts trials in the order they were shown.
+pub(crate) fn sort_in_time(trials: &mut [&Trial]) {
+    let in_time = in_time(trials);
+    trials.sort_by(|a, b| in_time(a, b));
+}
+
+/// Tells which of two trials came first, by the best evidence that all of them have: session names,
+/// then positions, then onsets, then ids. Ids made from lines carry the file's own order.
+fn in_time(trials: &[&Trial]) -> impl Fn(&Trial, &Trial) -> Ordering + use<> {
+    let all_have_idx = trials.iter().all(|trial| trial.idx.is_some());
+    let all_have_onset = trials.iter().all(|trial| trial.onset.is_some());
     let evidence = |is_used: bool, order: Ordering| if is_used { order } else { Ordering::Equal };
-    let in_time = |a: &&&'a Trial, b: &&&'a Trial| {
-        natural(a.session.as_str(), b.session.as_str())
+    move |a, b| {
+        let by_session = if a.session == b.session {
+            Ordering::Equal
+        } else {
+            natural(a.session.as_str(), b.session.as_str())
+        };
+        by_session
             .then(evidence(all_have_idx, a.idx.cmp(&b.idx)))
             .then(evidence(all_have_onset, a.onset.cmp(&b.onset)))
-            .then(natural(a.id.as_str(), b.id.as_str()))
-    };
-    showings.iter().min_by(in_time).copied()
+            .then_with(|| natural(a.id.as_str(), b.id.as_str()))
+    }
 }
 
 /// Compares texts so that `t2` comes before `t10`: runs of digits count as numbers.
-fn natural(a: &str, b: &str) -> Ordering {
+pub(crate) fn natural(a: &str, b: &str) -> Ordering {
     let (mut a_rest, mut b_rest) = (a, b);
     loop {
         let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
@@ -159,7 +175,8 @@ fn low_accuracy(applied: &mut Applied<'_>, min: f64) {
     drop_participants(applied, "low-accuracy", meaning, &out);
 }
 
-fn drop_trials(
+/// Sets aside the trials for which there is a reason, under a rule's name.
+pub(crate) fn drop_trials(
     applied: &mut Applied<'_>,
     rule: &str,
     meaning: String,
@@ -186,7 +203,8 @@ fn drop_trials(
     });
 }
 
-fn drop_participants(
+/// Sets aside participants, each with the evidence, under a rule's name.
+pub(crate) fn drop_participants(
     applied: &mut Applied<'_>,
     rule: &str,
     meaning: String,

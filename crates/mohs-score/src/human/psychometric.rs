@@ -146,12 +146,12 @@ impl Grid {
     }
 
     /// Adds a belief over the cells up over the slopes.
-    pub(crate) fn over_thresholds(&self, belief: &[f64]) -> Vec<f64> {
+    pub(crate) fn over_thresholds(&self, belief: &[f32]) -> Vec<f64> {
         let n = self.ln_thresholds.len();
         let mut sum = vec![0.0; n];
         for row in belief.chunks_exact(n) {
             for (total, p) in sum.iter_mut().zip(row) {
-                *total += p;
+                *total += f64::from(*p);
             }
         }
         sum
@@ -215,12 +215,16 @@ pub(crate) fn normalise(weights: &mut [f64]) {
 }
 
 /// Turns log weights into a belief that sums to one; also returns the log of what they summed to.
-pub(crate) fn belief_from_logs(logs: &[f32]) -> (Vec<f64>, f64) {
+///
+/// Single precision, as in [`LogTable`]: a fit holds a belief for every stimulus.
+pub(crate) fn belief_from_logs(logs: &[f32]) -> (Vec<f32>, f64) {
     let largest = logs.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut belief: Vec<f64> = logs.iter().map(|log| f64::from((log - largest).exp())).collect();
-    let total: f64 = belief.iter().sum();
+    let mut belief: Vec<f32> = logs.iter().map(|log| (log - largest).exp()).collect();
+    let total: f64 = belief.iter().map(|p| f64::from(*p)).sum();
+    #[expect(clippy::cast_possible_truncation, reason = "single precision is enough here")]
+    let scale = (1.0 / total) as f32;
     for p in &mut belief {
-        *p /= total;
+        *p *= scale;
     }
     (belief, f64::from(largest) + total.ln())
 }

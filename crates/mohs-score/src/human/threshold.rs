@@ -16,7 +16,7 @@
 //!    (Silverman et al. 1990: without smoothing the maximum-likelihood distribution is a handful
 //!    of spikes, and intervals come out too short), plus a little of a flat distribution;
 //!    weights of slopes = mean belief;
-//! 3. ability of each participant = penalised maximum given the beliefs (two Newton steps),
+//! 3. ability of each participant = penalised maximum given the beliefs (one Newton step a round),
 //!    spread of abilities by its moment equation;
 //! 4. now and then, the lapse rate with the best likelihood.
 //!
@@ -53,6 +53,8 @@ const N_ROUNDS_MIN: usize = 12;
 const SETTLED: f64 = 5e-6;
 /// Lapse rates tried.
 const LAPSES: [f64; 9] = [0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.11, 0.15];
+/// Stimuli the lapse rate is chosen by, at most about.
+const N_FOR_LAPSE: usize = 500;
 /// Points a belief is summed up in when abilities are updated.
 const N_POINTS: usize = 12;
 
@@ -302,6 +304,14 @@ impl Tables {
             .collect();
         Self(tables)
     }
+
+    /// Adds the log-likelihood of answers, given each participant's step of ability.
+    fn add_all(&self, logs: &mut [f32], answers: &[Answer], nodes: &[usize]) {
+        for answer in answers {
+            self.0[answer.exposure_idx][nodes[answer.participant_idx]]
+                .add_to(logs, answer.is_right);
+        }
+    }
 }
 
 /// Returns the belief about every stimulus, and the log-likelihood of everything.
@@ -311,7 +321,7 @@ fn expect(
     tables: &Tables,
     data: &Indexed,
     crowd: &Crowd,
-) -> (Vec<Vec<f64>>, f64) {
+) -> (Vec<Vec<f32>>, f64) {
     let ln_weights = weights.ln_cells();
     let nodes: Vec<usize> = crowd.ability.iter().map(|ability| ability_idx(*ability)).collect();
     let (beliefs, ln_likelihoods): (Vec<_>, Vec<f64>) = data
@@ -319,28 +329,43 @@ fn expect(
         .par_iter()
         .map(|answers| {
             let mut logs = ln_weights.clone();
-            for answer in answers {
-                tables.0[answer.exposure_idx][nodes[answer.participant_idx]]
-                    .add_to(&mut logs, answer.is_right);
-            }
+            tables.add_all(&mut logs, answers, &nodes);
             belief_from_logs(&logs)
         })
         .unzip();
-    debug_assert!(beliefs.iter().all(|belief: &Vec<f64>| belief.len() == grid.n_cells()));
+    debug_assert!(beliefs.iter().all(|belief: &Vec<f32>| belief.len() == grid.n_cells()));
     // Added in order, so that threads do not change the sum.
     (beliefs, ln_likelihoods.iter().sum())
 }
 
-fn update_weights(grid: &Grid, kernel: &[Vec<f64>], weights: &mut Weights, beliefs: &[Vec<f64>]) {
+/// Returns the log-likelihood of an even sample of stimuli: enough to tell lapse rates apart.
+fn ln_likelihood(weights: &Weights, tables: &Tables, data: &Indexed, crowd: &Crowd) -> f64 {
+    let ln_weights = weights.ln_cells();
+    let nodes: Vec<usize> = crowd.ability.iter().map(|ability| ability_idx(*ability)).collect();
+    let step = data.by_stimulus.len().div_ceil(N_FOR_LAPSE).max(1);
+    let each: Vec<f64> = data
+        .by_stimulus
+        .par_iter()
+        .step_by(step)
+        .map(|answers| {
+            let mut logs = ln_weights.clone();
+            tables.add_all(&mut logs, answers, &nodes);
+            belief_from_logs(&logs).1
+        })
+        .collect();
+    each.iter().sum()
+}
+
+fn update_weights(grid: &Grid, kernel: &[Vec<f64>], weights: &mut Weights, beliefs: &[Vec<f32>]) {
     let n = grid.ln_thresholds().len();
     let mut thresholds = vec![0.0; n];
     let mut slopes = vec![0.0; grid.slopes().len()];
     for belief in beliefs {
         for (slope_idx, row) in belief.chunks_exact(n).enumerate() {
             for (total, p) in thresholds.iter_mut().zip(row) {
-                *total += p;
+                *total += f64::from(*p);
+                slopes[slope_idx] += f64::from(*p);
             }
-            slopes[slope_idx] += row.iter().sum::<f64>();
         }
     }
     thresholds = smooth(kernel, &thresholds);
@@ -415,7 +440,7 @@ fn ability_derivatives(
 type Points = Vec<(f64, f64, f64)>;
 
 /// Sums each belief up: neighbouring thresholds are joined until they carry their share.
-fn points(grid: &Grid, beliefs: &[Vec<f64>]) -> Vec<Points> {
+fn points(grid: &Grid, beliefs: &[Vec<f32>]) -> Vec<Points> {
     let at = grid.ln_thresholds();
     let ln_slopes: Vec<f64> = grid.slopes().iter().map(|slope| slope.ln()).collect();
     beliefs
@@ -425,7 +450,7 @@ fn points(grid: &Grid, beliefs: &[Vec<f64>]) -> Vec<Points> {
             let (mut mass, mut threshold, mut ln_slope) = (0.0, 0.0, 0.0);
             for idx in 0..at.len() {
                 for (slope_idx, slope) in ln_slopes.iter().enumerate() {
-                    let p = belief[slope_idx * at.len() + idx];
+                    let p = f64::from(belief[slope_idx * at.len() + idx]);
                     mass += p;
                     threshold += p * at[idx];
                     ln_slope += p * slope;
@@ -445,7 +470,7 @@ fn update_crowd(
     grid: &Grid,
     curve: &Curve,
     data: &Indexed,
-    beliefs: &[Vec<f64>],
+    beliefs: &[Vec<f32>],
     crowd: &mut Crowd,
 ) {
     if crowd.ability.is_empty() {
@@ -458,16 +483,12 @@ fn update_crowd(
         .par_iter()
         .zip(&crowd.ability)
         .map(|(answers, start)| {
-            let mut ability = *start;
-            let mut variance = 1.0 / precision;
-            for _ in 0..2 {
-                let (gradient, information) =
-                    ability_derivatives(curve, data, &points, answers, ability);
-                variance = 1.0 / (information + precision);
-                let step = (gradient - precision * ability) * variance;
-                ability = (ability + step.clamp(-1.0, 1.0)).clamp(-ABILITY_MAX, ABILITY_MAX);
-            }
-            (ability, variance)
+            // One step a round: the next round starts where this one ends.
+            let (gradient, information) =
+                ability_derivatives(curve, data, &points, answers, *start);
+            let variance = 1.0 / (information + precision);
+            let step = ((gradient - precision * start) * variance).clamp(-1.0, 1.0);
+            ((start + step).clamp(-ABILITY_MAX, ABILITY_MAX), variance)
         })
         .collect();
     let n = real(updated.len());
@@ -488,7 +509,7 @@ fn best_lapse(
     let mut best: Option<(f64, Curve)> = None;
     for curve in LAPSES.iter().filter_map(|lapse| curve_with(*lapse)) {
         let tables = Tables::new(grid, &curve, data);
-        let (_, ln_likelihood) = expect(grid, weights, &tables, data, crowd);
+        let ln_likelihood = ln_likelihood(weights, &tables, data, crowd);
         if best.is_none_or(|(best, _)| best < ln_likelihood) {
             best = Some((ln_likelihood, curve));
         }
@@ -500,7 +521,7 @@ fn abilities(
     curve: &Curve,
     grid: &Grid,
     data: &Indexed,
-    beliefs: &[Vec<f64>],
+    beliefs: &[Vec<f32>],
     crowd: &Crowd,
     confidence: f64,
 ) -> Vec<Estimate> {
@@ -521,7 +542,7 @@ fn abilities(
 /// Sums a belief up into a threshold.
 pub(crate) fn threshold(
     grid: &Grid,
-    belief: &[f64],
+    belief: &[f32],
     exposures: &[Millis],
     confidence: f64,
     n_trials: usize,

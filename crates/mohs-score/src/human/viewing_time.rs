@@ -8,6 +8,7 @@ mod doubts;
 mod findings;
 mod groups;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mohs_data::{
@@ -19,7 +20,7 @@ pub use self::findings::{
     Band, BandFinding, ExclusionCount, ExposureCount, ExposurePoint, Group, HistogramBin, Method,
     ParticipantFinding, PriorPoint, StimulusFinding, ThresholdModel, ViewingTime,
 };
-use self::groups::Groups;
+use self::groups::{Groups, Naming};
 use super::exclusion;
 use super::recognition::{minimum_viewing_time, n_errors};
 use super::threshold::{self, Answer, Answers, Fit};
@@ -84,12 +85,13 @@ pub enum Error {
 ///
 /// The order of trials does not matter.
 pub fn score(input: &Input<'_>) -> Result<(ViewingTime, Vec<Exclusion>), Error> {
-    let flashes: Vec<Trial> = input
-        .trials
-        .iter()
-        .filter(|trial| trial.task == Task::Flash && trial.exposure.is_some())
-        .cloned()
-        .collect();
+    let is_flash = |trial: &&Trial| trial.task == Task::Flash && trial.exposure.is_some();
+    // Most files hold nothing else, and then need no copy.
+    let flashes: Cow<'_, [Trial]> = if input.trials.iter().all(|trial| is_flash(&trial)) {
+        Cow::Borrowed(input.trials)
+    } else {
+        input.trials.iter().filter(is_flash).cloned().collect()
+    };
     if flashes.is_empty() {
         return Err(Error::NoFlashTrials { n_trials: input.trials.len() });
     }
@@ -102,7 +104,9 @@ pub fn score(input: &Input<'_>) -> Result<(ViewingTime, Vec<Exclusion>), Error> 
     }
     let data = Collected::new(&applied.kept, input.stimuli);
     let mut caveats = Caveats::default();
-    let guess_rate = guess_rate(input, &applied.kept, &mut caveats);
+    let options = input.options;
+    let guess_rate =
+        chance_of_right_guess(options.guess_rate, input.n_labels, &applied.kept, &mut caveats);
     let fit = threshold::fit(
         &data.answers,
         &threshold::Options {
@@ -123,8 +127,8 @@ pub fn score(input: &Input<'_>) -> Result<(ViewingTime, Vec<Exclusion>), Error> 
         confidence: input.options.confidence,
         seed: input.seed,
     };
-    let groups = Groups::new(&data, &stimuli, &pigeonhole, &fit, input.options.confidence);
-    let by_dataset = groups.by(|known| Some(known.dataset.clone().unwrap_or_default()));
+    let groups = Groups::new(&data, &stimuli, &pigeonhole, &fit);
+    let by_dataset = groups.by(Naming::Dataset);
     let everything = groups.everything();
     let findings = ViewingTime {
         method: Method {
@@ -143,9 +147,9 @@ pub fn score(input: &Input<'_>) -> Result<(ViewingTime, Vec<Exclusion>), Error> 
         exposures: data.answers.exposures.clone(),
         accuracy: everything.0,
         accuracy_by_exposure: everything.1,
-        bands: groups.bands(input.options.confidence),
+        bands: groups.bands(),
         difficulty_histogram: histogram(&stimuli, &by_dataset),
-        by_label: groups.by(|known| known.label.as_ref().map(ToString::to_string)),
+        by_label: groups.by(Naming::Label),
         by_level: by_level(&groups),
         by_dataset,
         model: model(&fit),
@@ -226,11 +230,18 @@ impl<'a> Collected<'a> {
     }
 }
 
-fn guess_rate(input: &Input<'_>, kept: &[&Trial], caveats: &mut Caveats) -> f64 {
-    if let Some(guess_rate) = input.options.guess_rate {
+/// Returns the chance of a right guess: as given, or one over the number of labels, or, with a
+/// caveat, one over the number of labels seen.
+pub(crate) fn chance_of_right_guess(
+    given: Option<f64>,
+    n_labels: Option<usize>,
+    kept: &[&Trial],
+    caveats: &mut Caveats,
+) -> f64 {
+    if let Some(guess_rate) = given {
         return guess_rate;
     }
-    if let Some(n_labels) = input.n_labels.filter(|n| 2 <= *n) {
+    if let Some(n_labels) = n_labels.filter(|n| 2 <= *n) {
         return 1.0 / real(n_labels);
     }
     let seen: BTreeSet<&Label> =
@@ -393,8 +404,7 @@ fn from_easiest(mut stimuli: Vec<StimulusFinding>) -> Vec<StimulusFinding> {
 
 /// Groups by attribute and level; levels in their own order, not the alphabet's.
 fn by_level(groups: &Groups<'_>) -> Vec<Group> {
-    let mut by_level = groups
-        .by(|known| Some(format!("{} · {}", known.attribute.as_ref()?, known.level.as_ref()?)));
+    let mut by_level = groups.by(Naming::Level);
     let words = ["easy", "medium", "hard"];
     by_level.sort_by_cached_key(|group| {
         let (attribute, level) = group.name.rsplit_once(" · ").unwrap_or_default();

@@ -9,7 +9,7 @@
 //! `d` is the true difficulty in log-odds (the Bradley–Terry scale) and `b` a bias for the left.
 //! A lapse is a coin flip. Sides are balanced at random.
 
-use mohs_data::{Comparison, Extra, Harder, ParticipantId, Seed, StimulusId, TrialId};
+use mohs_data::{Comparison, Extra, Harder, ParticipantId, Seed, Sides, StimulusId, TrialId};
 
 use crate::draw::Draw;
 use crate::human::psychometric::logistic;
@@ -58,6 +58,8 @@ pub fn comparisons(
                 question: None,
                 onset: None,
                 responded: None,
+                count: 1,
+                sides: Sides::Shown,
                 extra: Extra::default(),
             });
         }

@@ -1,13 +1,20 @@
-//! `mohs demo`: the whole story on built-in data.
+//! `mohs demo`: the whole story on built-in data. Flash trials are made here, the other studies in
+//! `demo/`.
 
+mod beep;
+mod masks;
+mod pairs;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use mohs_data::format::{atomic, write_all};
 use mohs_data::{
-    ExclusionRules, Extra, Label, Millis, Seed, Stimulus, Study, Task, TimingVerdict, Trial,
+    Annotation, ExclusionRules, Extra, Label, Millis, ParticipantId, Seed, Stimulus, Study, Task,
+    TimingVerdict, Trial,
 };
-use mohs_report::{render_html, render_text};
+use mohs_report::{Summary, render_html, render_text};
 use mohs_score::draw::Draw;
 use mohs_score::simulate::flash::{self, Setting, Shown};
 use mohs_score::simulate::truth::Truth;
@@ -21,8 +28,9 @@ use crate::ui::Ui;
 
 /// Run the whole story on built-in data and write a report
 ///
-/// Draws pictures, lets simulated people recognise them at flashes of 17 ms to 10 s, scores how
-/// long each picture must be seen, and writes report.html. Needs no data, no network, no model.
+/// Draws pictures and lets simulated people recognise them at flashes of 17 ms to 10 s, name them
+/// at a beep, say which of two is harder, and outline objects. Scores all four studies and writes
+/// report.html. Needs no data, no network, no model.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -64,21 +72,42 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
 
     let study = study(&stimuli);
     study.write(&output.join("study.toml"))?;
-    let trials = simulate(&study, &recipes, &stimuli, seed);
-    let n_people = trials
-        .iter()
-        .map(|trial| &trial.participant)
-        .collect::<std::collections::BTreeSet<_>>()
-        .len();
+    let labels: Vec<Label> = study.labels.iter().map(Label::new).collect();
+    let trials = simulated(simulate(&study, &recipes, &stimuli, seed));
+    let beep_trials = simulated(beep::trials(&stimuli, &labels, seed));
+    let comparisons = pairs::comparisons(&recipes, &stimuli, seed);
+    let (drawings, outlines) = masks::annotations(&recipes, &stimuli, seed);
     ui.say(&format!(
-        "2/4 {n_people} simulated people saw them for {}",
-        score::exposures_in_words(&study.flash.exposures_ms)
+        "2/4 simulated people: {} saw them for {}, {} answered at a beep, {} said which of two is \
+         harder, {} outlined objects",
+        n_people(trials.iter().map(|trial| Some(&trial.participant))),
+        score::exposures_in_words(&study.flash.exposures_ms),
+        n_people(beep_trials.iter().map(|trial| Some(&trial.participant))),
+        n_people(comparisons.iter().map(|row| Some(&row.participant))),
+        n_people(drawings.iter().map(|drawing| drawing.participant.as_ref())),
     ));
     write_all(&output.join("trials.csv"), &trials)?;
+    write_all(&output.join("beep-trials.csv"), &beep_trials)?;
+    write_all(&output.join("comparisons.csv"), &comparisons)?;
+    Annotation::write_all(&output.join("annotations.json"), &drawings)?;
+    Annotation::write_all(&output.join("outlines.json"), &outlines)?;
 
-    ui.say(&format!("3/4 scoring {} trials", trials.len()));
-    let (summary, exclusions) = score::score(&study, &stimuli, &trials, seed)?;
-    score::write(&summary, &exclusions, output)?;
+    ui.say(&format!(
+        "3/4 scoring {} trials, {} comparisons and {} drawings",
+        trials.len() + beep_trials.len(),
+        comparisons.len(),
+        drawings.len()
+    ));
+    let (summary, mut files) = score::score(&study, &stimuli, &trials, seed)?;
+    let judged = pairs::score(&comparisons, &stimuli, seed)?;
+    files.difficulties.get_or_insert_default().extend(judged.difficulties());
+    let summary = Summary {
+        speed_accuracy: Some(beep::score(&beep_trials, &labels, seed)?),
+        pairs: Some(judged),
+        masks: Some(masks::score(&drawings, &outlines, seed)?),
+        ..summary
+    };
+    score::write(summary.clone(), &files, output)?;
 
     ui.say("4/4 writing the report");
     let pictures = report::pictures(&summary, &stimuli, output, ui);
@@ -88,6 +117,18 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     ui.data(render_text(&summary).as_bytes())?;
     say_goodbye(output, started, ui);
     Ok(())
+}
+
+fn n_people<'a>(who: impl Iterator<Item = Option<&'a ParticipantId>>) -> usize {
+    who.flatten().collect::<BTreeSet<_>>().len()
+}
+
+/// Marks trials as simulated, for everybody who ever reads the file.
+fn simulated(mut trials: Vec<Trial>) -> Vec<Trial> {
+    for trial in &mut trials {
+        trial.extra = Extra::from_pairs([(score::SOURCE, score::SIMULATED.to_owned())]);
+    }
+    trials
 }
 
 /// Refuses a folder that holds something other than an earlier demo.
@@ -149,11 +190,7 @@ fn simulate(study: &Study, recipes: &[Recipe], stimuli: &[Stimulus], seed: Seed)
         bad_timing: 0.01,
         seed,
     };
-    let mut trials = flash::trials(&shown, &setting);
-    for trial in &mut trials {
-        trial.extra = Extra::from_pairs([(score::SOURCE, score::SIMULATED.to_owned())]);
-    }
-    trials
+    flash::trials(&shown, &setting)
 }
 
 fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
@@ -162,7 +199,9 @@ fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
         "\ndone in {:.0} s. Open {folder}/report.html in a browser.\n\n\
          Try next:\n  \
          mohs score viewing-time {folder} --rule first      another rule, the same trials\n  \
+         mohs score quality {folder}                        who answered with care?\n  \
          mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
+         mohs import --help                                 data you collected with other tools\n  \
          mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",
         started.elapsed().as_secs_f64()
     ));

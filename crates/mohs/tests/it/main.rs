@@ -1,9 +1,15 @@
 //! The binary as people meet it: exit code, stdout and stderr of every verb.
 
+mod agreement;
 mod bad_input;
 mod demo;
+mod import_export;
+mod masks;
 mod mohs;
+mod pairs;
+mod people;
 mod real_data;
 mod reference;
+mod speed_accuracy;
 mod study;
 mod viewing_time;

@@ -6,7 +6,7 @@ use crate::mohs::Place;
 
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
 /// Returns a folder of real data beside the project, or says why the test does nothing.
-fn real_data(name: &str) -> Option<PathBuf> {
+pub(crate) fn real_data(name: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if folder.is_dir() {
         return Some(folder);

@@ -1,0 +1,95 @@
+//! `mohs export`: trials for other tools.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use mohs_data::format::export::{Description, bids, psych_ds};
+use mohs_data::format::{ReadOptions, write_all};
+use mohs_data::{Checks, Trial, check};
+
+use super::import::check_output;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Write trials for other tools
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mohs export trials.parquet --to csv --output trials.csv
+  mohs export trials.csv --to bids --output my-study-bids --name \"My study\"
+  mohs export trials.csv --to psych-ds --output my-study-psych-ds --author \"A. Person\"
+
+docs/formats/export.md says what stands where, and how to run the validators.")]
+pub(crate) struct ExportArgs {
+    /// Trials as CSV or Parquet
+    trials: PathBuf,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: ExportFormat,
+    /// Where to write: a file for csv and parquet, a new folder for bids and psych-ds
+    #[arg(long, short, value_name = "PATH")]
+    output: PathBuf,
+    /// Name of the data set [default: the name of the file]
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// What the data set holds, in a sentence [default: how many trials of how many participants]
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Who made it (can be repeated)
+    #[arg(long, value_name = "NAME")]
+    author: Vec<String>,
+}
+
+/// What can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    /// Our own table of trials as CSV
+    Csv,
+    /// The same as Parquet
+    Parquet,
+    /// BIDS: one events file per participant, session and task
+    Bids,
+    /// Psych-DS: one table with a description of every column
+    PsychDs,
+}
+
+pub(crate) fn run(args: &ExportArgs, ui: &Ui) -> Result<(), CliError> {
+    if matches!(args.to, ExportFormat::Csv | ExportFormat::Parquet) {
+        check_output(&args.output)?;
+        check_kind(args)?;
+    }
+    let checks = Checks { options: ReadOptions::default(), ..Checks::default() };
+    let trials: Vec<Trial> = check::read_trials(&args.trials, &checks)?;
+    match args.to {
+        ExportFormat::Csv | ExportFormat::Parquet => write_all(&args.output, &trials)?,
+        ExportFormat::Bids => bids::write(&args.output, &trials, &about(args, &trials))?,
+        ExportFormat::PsychDs => psych_ds::write(&args.output, &trials, &about(args, &trials))?,
+    }
+    ui.say(&format!("written: {} ({} trials)", args.output.display(), trials.len()));
+    Ok(())
+}
+
+/// Makes sure that the ending says the same as `--to`.
+fn check_kind(args: &ExportArgs) -> Result<(), CliError> {
+    let is_csv = args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if is_csv == (args.to == ExportFormat::Csv) {
+        return Ok(());
+    }
+    let ending = if is_csv { ".parquet" } else { ".csv" };
+    Err(CliError::input(format!("`{}` should end in {ending}", args.output.display()))
+        .hint("the ending of a file says how it is written; let it agree with --to"))
+}
+
+fn about(args: &ExportArgs, trials: &[Trial]) -> Description {
+    let stem = args.trials.file_stem().unwrap_or_default().to_string_lossy();
+    let mut participants: Vec<_> = trials.iter().map(|trial| &trial.participant).collect();
+    participants.sort_unstable();
+    participants.dedup();
+    let counts = format!("{} trials of {} participants", trials.len(), participants.len());
+    Description {
+        name: args.name.clone().unwrap_or_else(|| stem.into_owned()),
+        description: args.description.clone().unwrap_or(counts),
+        authors: args.author.clone(),
+        written_by: env!("CARGO_PKG_VERSION").into(),
+    }
+}

@@ -1,0 +1,138 @@
+//! What scoring prints and writes, the same for every measure.
+
+use std::path::{Path, PathBuf};
+
+use mohs_data::format::{ReadOptions, atomic, read_all, write_all};
+use mohs_data::{Difficulty, Exclusion};
+use mohs_report::{Summary, render_csv, render_text};
+
+use crate::args::Format;
+use crate::error::CliError;
+use crate::folder;
+use crate::ui::Ui;
+
+/// How results leave.
+#[derive(Debug, clap::Args)]
+pub(super) struct OutputArgs {
+    /// Seed of the random draws
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(super) seed: u64,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Also write summary.json and tables into this folder; chapters of other measures stay
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// What is written beside the summary.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Rows for `difficulty.csv`, where the measure gives difficulties.
+    pub(crate) difficulties: Option<Vec<Difficulty>>,
+    /// What was set aside, and the file that says so.
+    pub(crate) exclusions: Option<(&'static str, Vec<Exclusion>)>,
+    /// Further files, by name (which may lead into a folder).
+    pub(crate) others: Vec<(String, Vec<u8>)>,
+}
+
+/// Writes the files if asked, and prints the result.
+pub(super) fn finish(
+    summary: Summary,
+    files: &Files,
+    args: &OutputArgs,
+    ui: &Ui,
+) -> Result<(), CliError> {
+    let text = match args.format {
+        Format::Text => render_text(&summary),
+        Format::Json => summary.to_json(),
+        Format::Csv => render_csv(&summary),
+    };
+    if let Some(output) = &args.output {
+        let written = write(summary, files, output)?;
+        ui.say(&format!("written: {} in {}", written.join(", "), output.display()));
+    }
+    ui.data(text.as_bytes())
+}
+
+/// Writes what scoring found, and returns the names of the files. Chapters and difficulties that
+/// other measures left in the folder stay.
+pub(crate) fn write(
+    summary: Summary,
+    files: &Files,
+    output: &Path,
+) -> Result<Vec<String>, CliError> {
+    let path = output.join("summary.json");
+    let summary = match std::fs::read_to_string(&path) {
+        Ok(json) => joined(summary, Summary::from_json(&json)?, &path)?,
+        Err(_) => summary,
+    };
+    let difficulties = files
+        .difficulties
+        .as_ref()
+        .map(|ours| with_other_measures(ours, &output.join("difficulty.csv")))
+        .transpose()?;
+    folder::make(output)?;
+    let mut written = Vec::new();
+    if let Some(difficulties) = difficulties {
+        write_all(&output.join("difficulty.csv"), &difficulties)?;
+        written.push("difficulty.csv".to_owned());
+    }
+    if let Some((name, exclusions)) = &files.exclusions {
+        write_all(&output.join(name), exclusions)?;
+        written.push((*name).to_owned());
+    }
+    for (name, content) in &files.others {
+        let path = output.join(name);
+        if let Some(folder) = path.parent() {
+            folder::make(folder)?;
+        }
+        atomic::write_file(&path, content)?;
+    }
+    match files.others.as_slice() {
+        [] => {}
+        [(name, _)] => written.push(name.clone()),
+        many => written.push(format!("{} other files", many.len())),
+    }
+    atomic::write_file(&path, summary.to_json().as_bytes())?;
+    written.push("summary.json".to_owned());
+    Ok(written)
+}
+
+/// Returns the new summary with the chapters of the one found, if both were made the same way.
+fn joined(new: Summary, found: Summary, path: &Path) -> Result<Summary, CliError> {
+    let joined =
+        Summary { title: found.title.clone(), ..new.clone() }.with_chapters_of(found.clone());
+    let keeps_nothing = Summary { title: new.title.clone(), ..joined.clone() } == new;
+    if keeps_nothing {
+        return Ok(new);
+    }
+    if found.seed != new.seed || found.simulated != new.simulated {
+        let how = |of: &Summary| {
+            let people = if of.simulated { "simulated people" } else { "people" };
+            format!("seed {} and {people}", of.seed)
+        };
+        return Err(CliError::input(format!(
+            "`{}` holds other findings, made with {}; these are made with {}",
+            path.display(),
+            how(&found),
+            how(&new)
+        ))
+        .hint(
+            "write into another folder, or score again with the same seed; nothing was written",
+        ));
+    }
+    Ok(joined)
+}
+
+/// Returns our difficulties, before them those of other measures that the file already holds.
+fn with_other_measures(ours: &[Difficulty], path: &Path) -> Result<Vec<Difficulty>, CliError> {
+    let mut rows = Vec::new();
+    if path.is_file() {
+        let is_ours = |row: &Difficulty| ours.iter().any(|own| own.measure == row.measure);
+        rows = read_all::<Difficulty>(path, &ReadOptions::default())?;
+        rows.retain(|row| !is_ours(row));
+    }
+    rows.extend_from_slice(ours);
+    Ok(rows)
+}
