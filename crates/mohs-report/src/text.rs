@@ -11,7 +11,9 @@ mod speed_accuracy;
 mod viewing_time;
 
 use mohs_data::Caveats;
+use mohs_score::human::viewing_time::ExclusionCount;
 
+use crate::number::count;
 use crate::width::{columns, shorten};
 use crate::{Summary, TextTable};
 
@@ -68,6 +70,22 @@ fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
         chapters.push(("Two sets compared", set_comparison::chapter(found)));
     }
     chapters
+}
+
+fn exclusions(rules: &[ExclusionCount], n_participants: usize, n_trials: usize) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    let mut table = TextTable::new(["rule", "participants", "trials"]).indented(2);
+    for rule in rules {
+        table.push([
+            shorten(&one_line(&rule.rule), 40),
+            count(rule.n_participants),
+            count(rule.n_trials),
+        ]);
+    }
+    table.push(["counted".into(), count(n_participants), count(n_trials)]);
+    section("Set aside, by rule", &table)
 }
 
 fn caveats(caveats: &Caveats) -> String {

@@ -76,6 +76,27 @@ pub struct ImportOptions {
     pub keep_warm_up: bool,
 }
 
+/// Reads one file in memory: path, bytes, tag, options, account.
+type Parse<R> = fn(&Path, Vec<u8>, &str, &ImportOptions, &mut Account) -> Result<Vec<R>, FileError>;
+
+/// Reads files, or folders of them, one after the other.
+fn each_file<R>(
+    paths: &[PathBuf],
+    endings: &[&str],
+    options: &ImportOptions,
+    parse: Parse<R>,
+    id: impl Fn(&R) -> &TrialId,
+) -> Result<Imported<R>, FileError> {
+    let files = paths::files_of(paths, endings)?;
+    let mut account = Account::default();
+    let mut rows = Vec::new();
+    for (file, tag) in files.iter().zip(tags_of(&files)) {
+        rows.extend(parse(file, paths::bytes_of(file)?, &tag, options, &mut account)?);
+    }
+    account.files = files;
+    finished(paths, rows, account, id)
+}
+
 /// Makes sure that there is something, and that no id stands twice.
 fn finished<R>(
     paths: &[PathBuf],

@@ -114,16 +114,7 @@ fn facts(found: &ViewingTime) -> String {
     for group in found.by_dataset.iter().take(MOST_SETS) {
         facts.push(typical_threshold(found, group));
     }
-    let n_aside = found.n_trials_read.saturating_sub(found.n_trials);
-    facts.push(fact(
-        "Trials counted",
-        &format!("<span class=\"est\"><b>{}</b></span>", count(found.n_trials)),
-        &format!(
-            "of {} read; <a href=\"#exclusions\">{} set aside</a>",
-            counted(found.n_trials_read, "trial", "trials"),
-            count(n_aside)
-        ),
-    ));
+    facts.push(trials_counted(found.n_trials, found.n_trials_read, "exclusions"));
     fact_list(&facts)
 }
 
@@ -160,6 +151,19 @@ fn typical_threshold(found: &ViewingTime, group: &Group) -> String {
             fact(&format!("Typical threshold (geometric mean){of_set}"), &html, &note)
         }
     }
+}
+
+/// Returns how many trials counted, with a link to the section that says why not all.
+pub(super) fn trials_counted(n_trials: usize, n_read: usize, section_id: &str) -> String {
+    fact(
+        "Trials counted",
+        &format!("<span class=\"est\"><b>{}</b></span>", count(n_trials)),
+        &format!(
+            "of {} read; <a href=\"#{section_id}\">{} set aside</a>",
+            counted(n_read, "trial", "trials"),
+            count(n_read.saturating_sub(n_trials))
+        ),
+    )
 }
 
 /// Returns one number with its name above and a note below; `html` and `note` are HTML.

@@ -7,7 +7,7 @@ use mohs_score::human::speed_accuracy::{Category, Curve, CurvePoint, SpeedAccura
 
 use super::chapter::Chapter;
 use super::figure::Figure;
-use super::overview::{fact, fact_list};
+use super::overview::{fact, fact_list, trials_counted};
 use super::section::Section;
 use super::sheet::{self, Cell, Column, Sheet};
 use super::{caveats, exclusions};
@@ -73,16 +73,8 @@ fn facts(found: &SpeedAccuracy) -> String {
             facts.push(fact("With all the time", &html, "asymptote of the fitted curve"));
         }
     }
-    let n_aside = found.n_trials_read.saturating_sub(found.n_trials);
-    facts.push(fact(
-        "Trials counted",
-        &format!("<span class=\"est\"><b>{}</b></span>", count(found.n_trials)),
-        &format!(
-            "of {} read; <a href=\"#speed-accuracy-exclusions\">{} set aside</a>",
-            counted(found.n_trials_read, "trial", "trials"),
-            count(n_aside)
-        ),
-    ));
+    let exclusions = "speed-accuracy-exclusions";
+    facts.push(trials_counted(found.n_trials, found.n_trials_read, exclusions));
     fact_list(&facts)
 }
 

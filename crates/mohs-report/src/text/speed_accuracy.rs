@@ -4,7 +4,7 @@ use mohs_data::Estimate;
 use mohs_score::human::speed_accuracy::steepness::Scaling;
 use mohs_score::human::speed_accuracy::{Curve, SpeedAccuracy};
 
-use super::{bar, caveats, one_line, paragraph, section};
+use super::{bar, caveats, exclusions, one_line, paragraph, section};
 use crate::TextTable;
 use crate::headline::speed_accuracy as headline;
 use crate::number::{Unit, axis_time, count, fixed};
@@ -31,7 +31,7 @@ pub(super) fn chapter(found: &SpeedAccuracy) -> String {
     text += &differences(found);
     text += &categories(found);
     text += &ceilings(found);
-    text += &exclusions(found);
+    text += &exclusions(&found.exclusions, found.n_participants, found.n_trials);
     text += &caveats(&found.caveats);
     text
 }
@@ -143,17 +143,4 @@ fn ceilings(found: &SpeedAccuracy) -> String {
     }
     section("One participant against the average: curves", &rmse)
         + &section("One participant against the average: categories", &rho)
-}
-
-fn exclusions(found: &SpeedAccuracy) -> String {
-    let mut table = TextTable::new(["rule", "participants", "trials"]).indented(2);
-    for rule in &found.exclusions {
-        table.push([
-            shorten(&one_line(&rule.rule), 40),
-            count(rule.n_participants),
-            count(rule.n_trials),
-        ]);
-    }
-    table.push(["counted".into(), count(found.n_participants), count(found.n_trials)]);
-    section("Set aside, by rule", &table)
 }

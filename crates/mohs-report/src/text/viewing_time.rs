@@ -2,7 +2,7 @@
 
 use mohs_score::human::viewing_time::{Group, ViewingTime};
 
-use super::{bar, caveats, one_line, paragraph, section};
+use super::{bar, caveats, exclusions, one_line, paragraph, section};
 use crate::TextTable;
 use crate::headline;
 use crate::number::{Unit, count, fixed};
@@ -25,7 +25,7 @@ pub(super) fn chapter(found: &ViewingTime) -> String {
     text += &groups("Data sets", "data set", many_sets);
     text += &groups("Classes, hardest first", "class", &found.by_label);
     text += &groups("Attributes", "attribute · level", &found.by_level);
-    text += &exclusions(found);
+    text += &exclusions(&found.exclusions, found.n_participants, found.n_trials);
     text += &caveats(&found.caveats);
     text
 }
@@ -84,20 +84,4 @@ fn groups(title: &str, noun: &str, groups: &[Group]) -> String {
         ]);
     }
     section(title, &table)
-}
-
-fn exclusions(found: &ViewingTime) -> String {
-    if found.exclusions.is_empty() {
-        return String::new();
-    }
-    let mut table = TextTable::new(["rule", "participants", "trials"]).indented(2);
-    for rule in &found.exclusions {
-        table.push([
-            shorten(&one_line(&rule.rule), 40),
-            count(rule.n_participants),
-            count(rule.n_trials),
-        ]);
-    }
-    table.push(["counted".into(), count(found.n_participants), count(found.n_trials)]);
-    section("Set aside, by rule", &table)
 }

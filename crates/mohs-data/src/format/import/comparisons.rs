@@ -7,10 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use compact_str::{CompactString, format_compact};
-
 use super::foreign::ForeignTable;
-use super::{Account, ImportOptions, Imported, finished, mapping, paths, tags_of};
+use super::{Account, ImportOptions, Imported, each_file, mapping};
 use crate::format::table::Record as _;
 use crate::{Comparison, FileError};
 
@@ -27,19 +25,9 @@ const PARTICIPANT: [&str; 11] = [
     "observer",
     "rater_id",
 ];
-/// A count above this is no count of judgements.
-const MOST_JUDGEMENTS: usize = 1_000_000;
-
 /// Reads files, or folders of them.
 pub fn read(paths: &[PathBuf], options: &ImportOptions) -> Result<Imported<Comparison>, FileError> {
-    let files = paths::files_of(paths, &["csv", "tsv"])?;
-    let mut account = Account::default();
-    let mut comparisons = Vec::new();
-    for (file, tag) in files.iter().zip(tags_of(&files)) {
-        comparisons.extend(parse(file, paths::bytes_of(file)?, &tag, options, &mut account)?);
-    }
-    account.files = files;
-    finished(paths, comparisons, account, |comparison| &comparison.id)
+    each_file(paths, &["csv", "tsv"], options, parse, |comparison| &comparison.id)
 }
 
 /// Reads one file in memory; `path` stands in errors.
@@ -61,7 +49,10 @@ pub fn parse(
         mapping.or_column("left", "winner");
         mapping.or_column("right", "loser");
         mapping.or_constant("harder", "left");
-        repeat_counts(&mut table, tag)?;
+        mapping.or_constant("sides", "unknown");
+        if let Some(count) = table.first_of(&["count", "n", "wins"]) {
+            mapping.or_column("count", count);
+        }
     } else {
         account.taken_for.insert("pairs with a winner".into());
         for (ours, theirs) in [
@@ -93,33 +84,6 @@ pub fn parse(
     mapping::records(&table, &mapping, tag, account)
 }
 
-/// Repeats each row as often as its `count` says, with an id for each judgement.
-fn repeat_counts(table: &mut ForeignTable, tag: &str) -> Result<(), FileError> {
-    let Some(count) = table.first_of(&["count", "n", "wins"]) else { return Ok(()) };
-    let mut rows = Vec::new();
-    for row in 0..table.rows.len() {
-        let text = table.cell(row, count).trim().trim_end_matches(".0");
-        let n: Option<usize> = text.parse().ok();
-        let n = n.filter(|n| rows.len() + n <= MOST_JUDGEMENTS).ok_or_else(|| {
-            let expected = "a whole number of judgements, at most a million in all";
-            table.bad_value(row, count, expected, None)
-        })?;
-        rows.extend((0..n).map(|k| (row, k)));
-    }
-    let positions: Vec<usize> = rows.iter().map(|(row, _)| *row).collect();
-    table.keep(&positions);
-    table.remove_column(count);
-    let ids: Vec<CompactString> = rows
-        .iter()
-        .enumerate()
-        .map(|(idx, (_, k))| format_compact!("{tag}-{}-{}", table.rows[idx].place.number(), k + 1))
-        .collect();
-    if table.column("comparison").is_none() {
-        table.set_column("comparison", |_, row| ids[row].clone());
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,21 +106,21 @@ mod tests {
         let left = ("x".to_owned(), "y".to_owned(), Harder::Left);
         assert_eq!(pairs("left,right,winner,rater\nx,y,y,r1\n"), std::slice::from_ref(&right));
         assert_eq!(pairs("model_a,model_b,winner\nx,y,model_b\nx,y,tie (bothbad)\n"), [right, tie]);
-        assert_eq!(pairs("winner,loser,count\nx,y,2\n"), [left.clone(), left]);
+        assert_eq!(pairs("winner,loser,count\nx,y,2\n"), [left]);
     }
 
     #[test]
-    fn ids_stand_once_even_where_a_row_stands_for_many() {
+    fn a_row_that_stands_for_many_keeps_its_count_and_has_no_sides() {
         let rows = read("winner,loser,count\nx,y,2\ny,x,1\n").unwrap();
-        let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-        assert_eq!(ids, ["c-2-1", "c-2-2", "c-3-1"]);
+        assert_eq!(rows.iter().map(|row| row.count).collect::<Vec<_>>(), [2, 1]);
+        assert!(rows.iter().all(|row| row.sides == crate::comparison::Sides::Unknown));
     }
 
     #[test]
     fn a_count_that_is_none_is_refused() {
         insta::assert_snapshot!(
             read("winner,loser,count\nx,y,many\n").unwrap_err(),
-            @"c.csv:2: `count` should be a whole number of judgements, at most a million in all, found `many`"
+            @"c.csv:2: `count` should be a whole number, 0 or more, found `many`"
         );
         assert!(read("winner,loser,count\nx,y,99999999999999999999\n").is_err());
     }

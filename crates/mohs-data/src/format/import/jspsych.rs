@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::foreign::ForeignTable;
 use super::{
-    Account, ImportOptions, Imported, Mapping, finished, json_rows, mapping,
-    number_within_sessions, paths, tags_of,
+    Account, ImportOptions, Imported, Mapping, each_file, json_rows, mapping,
+    number_within_sessions, paths,
 };
 use crate::format::csv_rows::not_text;
 use crate::{FileError, Problem, Trial};
@@ -33,14 +33,7 @@ const LABEL: [&str; 4] = ["correct_response", "correctResponse", "correct_answer
 
 /// Reads files, or folders of them.
 pub fn read(paths: &[PathBuf], options: &ImportOptions) -> Result<Imported<Trial>, FileError> {
-    let files = paths::files_of(paths, &["json", "csv", "txt"])?;
-    let mut account = Account::default();
-    let mut trials = Vec::new();
-    for (file, tag) in files.iter().zip(tags_of(&files)) {
-        trials.extend(parse(file, paths::bytes_of(file)?, &tag, options, &mut account)?);
-    }
-    account.files = files;
-    finished(paths, trials, account, |trial| &trial.id)
+    each_file(paths, &["json", "csv", "txt"], options, parse, |trial| &trial.id)
 }
 
 /// Reads one file in memory; `path` tells CSV from JSON and stands in errors.

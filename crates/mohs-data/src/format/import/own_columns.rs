@@ -6,20 +6,13 @@
 use std::path::{Path, PathBuf};
 
 use super::foreign::ForeignTable;
-use super::{Account, ImportOptions, Imported, finished, mapping, paths, tags_of};
+use super::{Account, ImportOptions, Imported, each_file, mapping};
 use crate::format::table::Record as _;
 use crate::{FileError, Trial};
 
 /// Reads CSV files with the columns of the mapping.
 pub fn read(paths: &[PathBuf], options: &ImportOptions) -> Result<Imported<Trial>, FileError> {
-    let files = paths::files_of(paths, &["csv", "tsv", "txt"])?;
-    let mut account = Account::default();
-    let mut trials = Vec::new();
-    for (file, tag) in files.iter().zip(tags_of(&files)) {
-        trials.extend(parse(file, paths::bytes_of(file)?, &tag, options, &mut account)?);
-    }
-    account.files = files;
-    finished(paths, trials, account, |trial| &trial.id)
+    each_file(paths, &["csv", "tsv", "txt"], options, parse, |trial| &trial.id)
 }
 
 /// Reads one file in memory; `path` stands in errors.

@@ -12,8 +12,7 @@ use compact_str::CompactString;
 
 use super::foreign::ForeignTable;
 use super::{
-    Account, ImportOptions, Imported, Mapping, Unit, finished, mapping, number_within_sessions,
-    paths, tags_of,
+    Account, ImportOptions, Imported, Mapping, Unit, each_file, mapping, number_within_sessions,
 };
 use crate::{FileError, Trial};
 
@@ -47,14 +46,7 @@ const LABEL: [&str; 9] = [
 
 /// Reads files, or folders of them.
 pub fn read(paths: &[PathBuf], options: &ImportOptions) -> Result<Imported<Trial>, FileError> {
-    let files = paths::files_of(paths, &["csv"])?;
-    let mut account = Account::default();
-    let mut trials = Vec::new();
-    for (file, tag) in files.iter().zip(tags_of(&files)) {
-        trials.extend(parse(file, paths::bytes_of(file)?, &tag, options, &mut account)?);
-    }
-    account.files = files;
-    finished(paths, trials, account, |trial| &trial.id)
+    each_file(paths, &["csv"], options, parse, |trial| &trial.id)
 }
 
 /// Reads one file in memory; `path` stands in errors.

@@ -76,11 +76,7 @@ pub(super) fn read(args: &TrialsArgs, task: Task, ui: &Ui) -> Result<Read, CliEr
         let beside = study_path.as_ref()?.parent()?.join(&study.stimuli);
         beside.exists().then_some(beside)
     });
-    let stimuli = match &stimuli_path {
-        Some(path) => read_stimuli(path, &ReadOptions::default())
-            .map_err(|error| CliError::from(error).while_doing("cannot read the stimuli"))?,
-        None => Vec::new(),
-    };
+    let stimuli = stimuli_at(stimuli_path.as_deref())?;
     let checks = Checks {
         options: ReadOptions {
             column_map: args.map.iter().cloned().collect::<BTreeMap<_, _>>(),
@@ -108,6 +104,14 @@ fn n_trials(n: usize) -> String {
 
 pub(super) fn display(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// Reads the stimuli, where some were named.
+pub(super) fn stimuli_at(path: Option<&Path>) -> Result<Vec<Stimulus>, CliError> {
+    path.map_or(Ok(Vec::new()), |path| {
+        read_stimuli(path, &ReadOptions::default())
+            .map_err(|error| CliError::from(error).while_doing("cannot read the stimuli"))
+    })
 }
 
 /// Names findings after the file they come from.

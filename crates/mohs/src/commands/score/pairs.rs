@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use mohs_data::format::{ReadOptions, read_stimuli};
+use mohs_data::format::ReadOptions;
 use mohs_data::{Caveat, Checks, Comparison, Seed, Stimulus, check};
 use mohs_report::Summary;
 use mohs_score::human::bradley_terry::{self, Options, PRIOR_SD, Prior};
@@ -80,11 +80,7 @@ fn parse_prior(text: &str) -> Result<Prior, String> {
 
 pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
     let (path, stimuli_path) = paths(args)?;
-    let stimuli = match &stimuli_path {
-        Some(path) => read_stimuli(path, &ReadOptions::default())
-            .map_err(|error| CliError::from(error).while_doing("cannot read the stimuli"))?,
-        None => Vec::new(),
-    };
+    let stimuli = input::stimuli_at(stimuli_path.as_deref())?;
     let checks = Checks {
         options: ReadOptions {
             column_map: args.map.iter().cloned().collect::<BTreeMap<_, _>>(),
