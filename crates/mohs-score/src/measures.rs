@@ -23,6 +23,8 @@ pub enum LargerIs {
     Harder,
     /// Better performance.
     Better,
+    /// Neither: it describes.
+    Neither,
 }
 
 /// All measures, in the order of the reports.
@@ -77,6 +79,13 @@ pub const MEASURES: &[Measure] = &[
         reference: "Subramanian et al. 2022; McElree and Carrasco 1999; Hesterberg 2015",
     },
     Measure {
+        name: "steepness",
+        question: "how sharply does a curve of accuracy over time bend?",
+        unit: "curvature",
+        larger_is: LargerIs::Neither,
+        reference: "Subramanian et al. 2022",
+    },
+    Measure {
         name: "item-response",
         question: "how hard is a stimulus when participants saw different stimuli and differ in \
                    ability?",
@@ -102,7 +111,7 @@ pub const MEASURES: &[Measure] = &[
         name: "shape-bias",
         question: "when shape and texture differ, which do people name?",
         unit: "share",
-        larger_is: LargerIs::Better,
+        larger_is: LargerIs::Neither,
         reference: "Geirhos et al. 2019",
     },
     Measure {
@@ -116,7 +125,7 @@ pub const MEASURES: &[Measure] = &[
         name: "participant-and-stimulus-effects",
         question: "how much do participants differ, and how much do stimuli?",
         unit: "log-odds",
-        larger_is: LargerIs::Better,
+        larger_is: LargerIs::Neither,
         reference: "Breslow and Clayton 1993",
     },
 ];
