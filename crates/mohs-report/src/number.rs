@@ -128,6 +128,12 @@ pub(crate) fn raw(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
+/// Returns a round number as an axis shows it: `−0.5`, `2`.
+pub(crate) fn round_number(value: f64) -> String {
+    let text = fixed(value, 6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

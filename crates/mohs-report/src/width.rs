@@ -27,6 +27,25 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
     short
 }
 
+/// Returns `text`, or its beginning, `…` and its end when it is wider than `max` columns: names of
+/// stimuli often differ at the end.
+pub(crate) fn shorten_middle(text: &str, max: usize) -> String {
+    if columns(text) <= max {
+        return text.into();
+    }
+    let tail_columns = max.saturating_sub(1) / 2;
+    let mut tail = Vec::new();
+    let mut used = 0;
+    for c in text.chars().rev() {
+        used += char_columns(c);
+        if tail_columns < used {
+            break;
+        }
+        tail.push(c);
+    }
+    shorten(text, max - tail_columns) + &tail.iter().rev().collect::<String>()
+}
+
 /// Returns about how wide a text is in a proportional font of `size` pixels.
 #[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^52 columns")]
 pub(crate) fn pixels(text: &str, size: f64) -> f64 {

@@ -97,7 +97,7 @@ fn draw_row(
     width: f64,
 ) {
     let middle = place.y + place.height / 2.0;
-    let name = width::shorten(&row.name, max_columns);
+    let name = width::shorten_middle(&row.name, max_columns);
     svg.text("row", Anchor::Start, (0.0, middle + 4.5), &name);
     svg.text("row-note", Anchor::End, (width, middle + 4.5), &row.note);
     let paint = paint::set(row.series_idx);

@@ -6,7 +6,7 @@ use super::Canvas;
 use super::axis::{self, Tick, percent};
 use super::scale::{Scale, round_end, round_log_range};
 use super::svg::{Anchor, Rect, Svg};
-use crate::number::{Unit, axis_time, fixed};
+use crate::number::{Unit, axis_time, round_number};
 use crate::width;
 use mohs_data::Millis;
 
@@ -70,7 +70,7 @@ pub(crate) fn rows(
         if row.is_apart {
             svg.line("grid", (0.0, y - 5.0), (width, y - 5.0));
         }
-        let name = width::shorten(&row.name, max_columns);
+        let name = width::shorten_middle(&row.name, max_columns);
         svg.text("row", Anchor::Start, (0.0, y + 15.0), &name);
         svg.text("row-note", Anchor::End, (width, y + 15.0), &row.note);
     }
@@ -113,7 +113,7 @@ fn draw_panel(
     let text = |value: f64| match panel.unit {
         Unit::Share => percent(value),
         Unit::Time => Millis::new(value).map(axis_time).unwrap_or_default(),
-        Unit::Plain => plain_tick(value),
+        Unit::Plain => round_number(value),
     };
     let ticks: Vec<Tick> = scale
         .ticks(n_ticks)
@@ -136,12 +136,6 @@ fn draw_panel(
             svg.circle("fill ringed", &panel.paint, (scale.at(dot.estimate.value), middle), 5.0);
         });
     }
-}
-
-/// Returns a round number as an axis shows it: `−0.5`, `2`.
-fn plain_tick(value: f64) -> String {
-    let text = fixed(value, 3);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn scale_for<'a>(

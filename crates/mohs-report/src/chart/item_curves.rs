@@ -5,6 +5,7 @@ use super::axis::{self, Tick, percent_ticks};
 use super::legend::{self, Entry, Swatch};
 use super::scale::Scale;
 use super::svg::{Rect, Svg};
+use crate::number::round_number;
 
 /// One curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +42,7 @@ pub(crate) fn over(canvas: Canvas, curves: &[Curve], x_title: &str, label: &str)
     let ticks: Vec<Tick> = x
         .ticks(8)
         .into_iter()
-        .map(|value| Tick { at: x.at(value), text: format!("{value}").replace('-', "−") })
+        .map(|value| Tick { at: x.at(value), text: round_number(value) })
         .collect();
     axis::x_axis(&mut svg, plot, &ticks, x_title);
     for curve in curves {

@@ -39,8 +39,11 @@ pub(crate) fn basis(found: &DataQuality) -> String {
 
 /// Returns a participant's flags with the evidence: `too-fast (12.0 % too fast)`.
 pub(crate) fn flags(participant: &ParticipantQuality) -> String {
-    let flags: Vec<String> =
-        participant.flags.iter().map(|flag| format!("{} ({})", flag.rule, flag.evidence)).collect();
+    let flags: Vec<String> = participant
+        .flags
+        .iter()
+        .map(|flag| format!("{} ({})", flag.rule, flag.evidence.replace('`', "'")))
+        .collect();
     flags.join("; ")
 }
 

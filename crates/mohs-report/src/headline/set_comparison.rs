@@ -42,7 +42,7 @@ pub(crate) fn tests(found: &SetComparison) -> [(&'static str, String, String); 2
     let row = |name, letter: &str, test: &mohs_score::human::set_comparison::TwoSampleTest| {
         (
             name,
-            format!("{letter} = {}", crate::number::fixed(test.statistic, 3)),
+            format!("{letter} = {}", crate::number::round_number(test.statistic)),
             format!("{} ({})", crate::number::p_value(test.p_value), exact(test.is_exact)),
         )
     };

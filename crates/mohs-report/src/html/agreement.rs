@@ -11,11 +11,11 @@ use mohs_score::human::agreement::Agreement;
 
 use super::caveats;
 use super::chapter::Chapter;
-use super::overview::{fact, fact_list};
+use super::overview::{fact, fact_list, trials_counted};
 use super::sheet;
 use crate::escape::esc;
 use crate::headline::agreement as headline;
-use crate::number::{Unit, counted, fixed};
+use crate::number::{Unit, fixed};
 
 pub(super) fn chapter(found: &Agreement) -> Chapter {
     let sections = [
@@ -49,9 +49,17 @@ fn intervals(found: &Agreement) -> String {
 }
 
 fn facts(found: &Agreement) -> String {
-    let of = ("data set", "data sets");
+    // Of one data set its own numbers stand, which know how many pairs are behind them.
+    let (people, of, note) = match &found.datasets[..] {
+        [only] => (&only.people, ("pair", "pairs"), "people together"),
+        _ => (&found.means.people, ("data set", "data sets"), "mean over data sets"),
+    };
+    let accuracy = match &found.datasets[..] {
+        [only] => (only.accuracy, ("trial", "trials")),
+        _ => (found.means.accuracy, of),
+    };
     let mut facts = Vec::new();
-    if let Some(people) = &found.means.people {
+    if let Some(people) = people {
         facts.push(fact(
             "Error consistency",
             &sheet::estimate_of(Unit::Plain, &people.error_consistency, of),
@@ -63,12 +71,8 @@ fn facts(found: &Agreement) -> String {
             &format!("chance alone: {}", Unit::Share.value(people.expected_consistency.value)),
         ));
     }
-    if let Some(accuracy) = &found.means.accuracy {
-        facts.push(fact(
-            "Right answers",
-            &sheet::estimate_of(Unit::Share, accuracy, of),
-            "mean over data sets",
-        ));
+    if let (Some(accuracy), of) = accuracy {
+        facts.push(fact("Right answers", &sheet::estimate_of(Unit::Share, &accuracy, of), note));
     }
     let biased = found.datasets.iter().find_map(|set| Some((set, set.shape_bias.as_ref()?)));
     if let Some((set, bias)) = biased {
@@ -78,15 +82,6 @@ fn facts(found: &Agreement) -> String {
             &esc(&set.name),
         ));
     }
-    let n_aside = found.n_trials_read - found.n_trials.min(found.n_trials_read);
-    facts.push(fact(
-        "Trials counted",
-        &format!("<span class=\"est\"><b>{}</b></span>", crate::number::count(found.n_trials)),
-        &format!(
-            "of {} read; <a href=\"#agreement-methods\">{} set aside</a>",
-            counted(found.n_trials_read, "trial", "trials"),
-            crate::number::count(n_aside)
-        ),
-    ));
+    facts.push(trials_counted(found.n_trials, found.n_trials_read, "agreement-methods"));
     fact_list(&facts)
 }

@@ -13,7 +13,7 @@ use crate::chart::mirrored::{self, Bin, Side};
 use crate::chart::paint;
 use crate::escape::esc;
 use crate::headline::item_response as headline;
-use crate::number::{Unit, count, counted, fixed};
+use crate::number::{Unit, count, counted, fixed, round_number};
 
 /// Steps of the map.
 const N_BINS: usize = 28;
@@ -125,7 +125,7 @@ fn map(found: &ItemResponse) -> String {
         sheet,
     };
     figure.html(|canvas| {
-        let text = |value: f64| format!("{value}").replace('-', "−");
+        let text = round_number;
         let x_title = "Ability and difficulty";
         mirrored::mirrored(canvas, &bins, (&people, &stimuli), x_title, text, figure.title)
     })

@@ -32,7 +32,11 @@ pub(super) fn section(summary: &Summary, chapters: &[Chapter]) -> Section {
             many.iter().map(Chapter::answer_item).collect::<String>()
         ),
     };
-    let body = heading(summary) + &answers;
+    let question = match chapters {
+        [only] if only.id != "viewing-time" => only.name,
+        _ => "How hard is this image set?",
+    };
+    let body = heading(summary, question) + &answers;
     Section { id: "answer", nav: "Answer", title: String::new(), body }
 }
 
@@ -51,7 +55,7 @@ pub(super) fn viewing_time(found: &ViewingTime) -> String {
     )
 }
 
-fn heading(summary: &Summary) -> String {
+fn heading(summary: &Summary, question: &str) -> String {
     let simulated = match summary.simulated {
         true => {
             "<p class=\"simulated\"><b>Simulated.</b> These answers come from simulated people. \
@@ -60,7 +64,7 @@ fn heading(summary: &Summary) -> String {
         false => "",
     };
     format!(
-        "<p class=\"kicker\">How hard is this image set?</p>\n\
+        "<p class=\"kicker\">{question}</p>\n\
          <h1 id=\"answer-title\">{}</h1>\n{simulated}",
         esc(&summary.title)
     )

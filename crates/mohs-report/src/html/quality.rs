@@ -187,7 +187,9 @@ fn participants(found: &DataQuality) -> Section {
         Column::count("Seen before", "n_repeated"),
         Column::count("Copies", "n_duplicates"),
     ]);
-    for participant in &found.participants {
+    let is_clean = |participant: &&ParticipantQuality| participant.flags.is_empty();
+    let flagged = found.participants.iter().filter(|participant| !is_clean(participant));
+    for participant in flagged.chain(found.participants.iter().filter(is_clean)) {
         let facts = &participant.facts;
         let share = |estimate: Option<mohs_data::Estimate>, why| {
             estimate.map_or(Cell::Missing(why), Cell::Estimate)

@@ -14,7 +14,7 @@ use crate::chart::mirrored::{self, Bin, Side};
 use crate::chart::{axis, paint};
 use crate::escape::esc;
 use crate::headline::set_comparison as headline;
-use crate::number::{Unit, count, counted, fixed};
+use crate::number::{Unit, count, counted, fixed, round_number};
 
 const STIMULI: (&str, &str) = ("stimulus", "stimuli");
 
@@ -106,7 +106,7 @@ fn distributions(found: &SetComparison) -> String {
     figure.html(|canvas| {
         let text = |value: f64| match unit {
             Unit::Share => axis::percent(value),
-            _ => format!("{value}").replace('-', "−"),
+            _ => round_number(value),
         };
         mirrored::mirrored(canvas, &bins, (&a, &b), "Difficulty", text, figure.title)
     })

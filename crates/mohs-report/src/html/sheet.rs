@@ -54,6 +54,9 @@ pub(super) enum Cell {
     Missing(&'static str),
 }
 
+/// Bytes from which a text gets a column it can be read in.
+const LONG: usize = 48;
+
 /// A table of numbers.
 ///
 /// Invariant: every row has as many cells as there are columns.
@@ -123,6 +126,7 @@ impl Sheet {
     fn row(&self, row: &[Cell]) -> String {
         let cells = row.iter().zip(&self.columns).enumerate().map(|(idx, (cell, column))| {
             let (class, sort, html) = match (cell, column.kind) {
+                (Cell::Text(text), _) if LONG < text.len() => ("long", None, esc(text)),
                 (Cell::Text(text), _) => ("", None, esc(text)),
                 (Cell::Ordered(text, number), _) => ("", Some(raw(*number)), esc(text)),
                 (Cell::Ranked(text, place), _) => ("", Some(place.to_string()), esc(text)),

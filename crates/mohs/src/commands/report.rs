@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), CliError> {
     let json = std::fs::read_to_string(&path).map_err(|cause| {
         CliError::input(format!("cannot read the summary `{}`", path.display()))
             .because(cause)
-            .hint("make one with `mohs score viewing-time TRIALS --output DIR`")
+            .hint("make one with `mohs score MEASURE FILE --output DIR`")
     })?;
     let summary = Summary::from_json(&json)?;
     let beside = folder_of_stimuli(&path).join("stimuli.csv");
@@ -54,7 +54,9 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), CliError> {
             pictures(&summary, &stimuli, &folder_of_stimuli(stimuli_path), ui)
         }
         None => {
-            ui.say("no stimuli given: the gallery shows names (--stimuli PATH adds pictures)");
+            if !stimuli_for_gallery(&summary).is_empty() {
+                ui.say("no stimuli given: the gallery shows names (--stimuli PATH adds pictures)");
+            }
             Pictures::new()
         }
     };

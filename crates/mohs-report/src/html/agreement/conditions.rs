@@ -29,7 +29,7 @@ pub(super) fn section(found: &Agreement) -> Option<Section> {
         Column::estimate("Error consistency", "error_consistency", Unit::Plain),
     ]);
     for set in &sets {
-        for condition in &set.conditions {
+        for condition in in_order(set) {
             let kappa = condition.people.as_ref().map(|people| people.error_consistency);
             sheet.push(vec![
                 Cell::Text(set.name.clone()),
@@ -64,6 +64,24 @@ pub(super) fn section(found: &Agreement) -> Option<Section> {
     Some(Section { id: "agreement-accuracy", nav: "Conditions", title, body: chart })
 }
 
+/// Returns the conditions by the number in front, times in seconds after those in milliseconds, so
+/// that `200 ms` stands before `1 s`.
+fn in_order(set: &DatasetAgreement) -> impl Iterator<Item = &ConditionFinding> {
+    let key = |name: &str| {
+        let end = name.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(name.len());
+        let number: Option<f64> = name[..end].parse().ok();
+        let unit = if name[end..].trim_start().starts_with("s ") || &name[end..] == " s" {
+            1e3
+        } else {
+            1.0
+        };
+        number.map_or(f64::INFINITY, |number| number * unit)
+    };
+    let mut conditions: Vec<&ConditionFinding> = set.conditions.iter().collect();
+    conditions.sort_by(|a, b| key(&a.condition).total_cmp(&key(&b.condition)));
+    conditions.into_iter()
+}
+
 fn group(set: &DatasetAgreement) -> BarGroup {
     let names: Vec<&str> = set.conditions.iter().map(|one| one.condition.as_str()).collect();
     let ending = shared_ending(&names);
@@ -87,7 +105,7 @@ fn group(set: &DatasetAgreement) -> BarGroup {
     BarGroup {
         label: set.name.clone(),
         note: if ending.is_empty() { people } else { format!("{people}; …{ending}") },
-        bars: set.conditions.iter().filter_map(bar).collect(),
+        bars: in_order(set).filter_map(bar).collect(),
     }
 }
 

@@ -47,7 +47,7 @@ fn facts(found: &PairedJudgements) -> String {
         facts += &fact(
             "two people agree on a pair",
             &format!(
-                "{}<span class=\"n\">, by chance {}&#160;%; {} judgements per pair</span>",
+                "{} <span class=\"n\">by chance {}&#160;%; {} judgements per pair</span>",
                 estimate_of(Unit::Share, &agreement.observed, pairs),
                 fixed(agreement.expected * 100.0, 1),
                 fixed(agreement.judgements_per_pair, 1)

@@ -36,6 +36,15 @@ pub(crate) struct Files {
     pub(crate) others: Vec<(String, Vec<u8>)>,
 }
 
+/// What a folder got.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// Names of the files.
+    names: Vec<String>,
+    /// Title of the summary, which may be that of earlier findings.
+    title: String,
+}
+
 /// Writes the files if asked, and prints the result.
 pub(super) fn finish(
     summary: Summary,
@@ -49,19 +58,23 @@ pub(super) fn finish(
         Format::Csv => render_csv(&summary),
     };
     if let Some(output) = &args.output {
+        let title = summary.title.clone();
         let written = write(summary, files, output)?;
-        ui.say(&format!("written: {} in {}", written.join(", "), output.display()));
+        ui.say(&format!("written: {} in {}", written.names.join(", "), output.display()));
+        if written.title != title {
+            ui.say(&format!(
+                "the findings of `{title}` stand beside those of `{}`; use another folder if they \
+                 do not belong together",
+                written.title
+            ));
+        }
     }
     ui.data(text.as_bytes())
 }
 
-/// Writes what scoring found, and returns the names of the files. Chapters and difficulties that
+/// Writes what scoring found, and returns what was written. Chapters and difficulties that
 /// other measures left in the folder stay.
-pub(crate) fn write(
-    summary: Summary,
-    files: &Files,
-    output: &Path,
-) -> Result<Vec<String>, CliError> {
+pub(crate) fn write(summary: Summary, files: &Files, output: &Path) -> Result<Written, CliError> {
     let path = output.join("summary.json");
     let summary = match std::fs::read_to_string(&path) {
         Ok(json) => joined(summary, Summary::from_json(&json)?, &path)?,
@@ -96,7 +109,7 @@ pub(crate) fn write(
     }
     atomic::write_file(&path, summary.to_json().as_bytes())?;
     written.push("summary.json".to_owned());
-    Ok(written)
+    Ok(Written { names: written, title: summary.title })
 }
 
 /// Returns the new summary with the chapters of the one found, if both were made the same way.
