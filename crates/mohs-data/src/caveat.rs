@@ -104,6 +104,12 @@ pub enum Caveat {
     SeparatedJudgements {
         /// Stimuli of the components concerned.
         stimuli: Vec<StimulusId>,
+        /// Those that were called harder in every judgement.
+        #[serde(default)]
+        only_won: Vec<StimulusId>,
+        /// Those that were called harder in none.
+        #[serde(default)]
+        only_lost: Vec<StimulusId>,
         /// Components concerned.
         n_components: usize,
         /// Standard deviation of the prior, in log-odds.
@@ -207,9 +213,27 @@ pub enum Caveat {
         /// The curves concerned.
         curves: Vec<String>,
     },
-    /// Item response has no finite estimate without a prior.
+    /// Some stimuli were answered rightly by all or wrongly by all: only a prior makes their
+    /// difficulty finite.
     WeakPrior {
-        /// Stimuli that all answered rightly or all wrongly; may be empty.
+        /// Stimuli concerned.
+        stimuli: Vec<StimulusId>,
+    },
+    /// Own discriminations have no finite estimate, so they are drawn together.
+    PooledDiscriminations {
+        /// Whether their mean needs a prior as well.
+        is_centred: bool,
+    },
+    /// Able participants are more often wrong on some stimuli.
+    NegativeDiscrimination {
+        /// Stimuli concerned.
+        stimuli: Vec<StimulusId>,
+    },
+    /// Some participants or stimuli have no answer and are left out.
+    WithoutAnswers {
+        /// Participants without an answer.
+        n_participants: usize,
+        /// Stimuli without an answer.
         stimuli: Vec<StimulusId>,
     },
     /// Some stimuli do not tell able participants from others, so they have no difficulty.
@@ -223,6 +247,8 @@ pub enum Caveat {
         stimuli: Vec<StimulusId>,
         /// Answers below which this is said.
         n_wanted: usize,
+        /// Whether the model is already the steadier one.
+        is_1pl: bool,
     },
     /// Answers to some stimuli do not scatter as the model says.
     ItemMisfit {
@@ -292,12 +318,24 @@ pub enum Caveat {
         /// Stimuli they should share in a condition.
         n_wanted: usize,
     },
+    /// Some pairs share too few stimuli in some conditions.
+    PairConditionsNotCompared {
+        /// Conditions of pairs concerned.
+        n: usize,
+        /// Stimuli a pair should share in a condition.
+        n_wanted: usize,
+    },
     /// There are so many pairs that only some were looked at.
     PairsSampled {
         /// All pairs.
         n_pairs: usize,
         /// Pairs looked at.
         n_used: usize,
+    },
+    /// Trials of a block or phase called practice or tutorial do not count.
+    PracticeSetAside {
+        /// Trials concerned.
+        n_trials: usize,
     },
     /// In some pairs both are always right, or always wrong.
     NoRoomForKappa {
@@ -360,6 +398,9 @@ impl Caveat {
             Self::CurveAtBound { .. } => "curve-at-bound",
             Self::AsymptoteNotReached { .. } => "asymptote-not-reached",
             Self::WeakPrior { .. } => "weak-prior",
+            Self::PooledDiscriminations { .. } => "pooled-discriminations",
+            Self::NegativeDiscrimination { .. } => "negative-discrimination",
+            Self::WithoutAnswers { .. } => "without-answers",
             Self::DiscriminationTooLow { .. } => "discrimination-too-low",
             Self::FewAnswersPerStimulus { .. } => "few-answers-per-stimulus",
             Self::ItemMisfit { .. } => "item-misfit",
@@ -375,6 +416,8 @@ impl Caveat {
             Self::HoldsForTheseParticipants { .. } => "holds-for-these-participants",
             Self::PartlySharedStimuli { .. } => "partly-shared-stimuli",
             Self::PairsNotCompared { .. } => "pairs-not-compared",
+            Self::PairConditionsNotCompared { .. } => "pair-conditions-not-compared",
+            Self::PracticeSetAside { .. } => "practice-set-aside",
             Self::PairsSampled { .. } => "pairs-sampled",
             Self::NoRoomForKappa { .. } => "no-room-for-kappa",
             Self::EffectsOfSample { .. } => "effects-of-sample",
@@ -456,18 +499,21 @@ impl Caveat {
                  difficulties count from the mean of their own group and are never compared \
                  between groups; pairs across groups would join them."
             ),
-            Self::SeparatedJudgements { stimuli, n_components, prior_sd } => format!(
-                "{} to {n_components} group{} in which some only won or only lost against the \
-                 others, so that the data set no limit to the distance; a prior with a standard \
+            Self::SeparatedJudgements { stimuli, only_won, only_lost, n_components, prior_sd } => {
+                format!(
+                    "{} to {n_components} group{} in which some only won or only lost against the \
+                 others{}, so that the data set no limit to the distance; a prior with a standard \
                  deviation of {prior_sd} does. Trust the order more than the distances, or collect \
                  more judgements of these pairs.",
-                if stimuli.len() == 1 {
-                    "1 stimulus belongs".to_owned()
-                } else {
-                    format!("{} stimuli belong", stimuli.len())
-                },
-                if *n_components == 1 { "" } else { "s" }
-            ),
+                    if stimuli.len() == 1 {
+                        "1 stimulus belongs".to_owned()
+                    } else {
+                        format!("{} stimuli belong", stimuli.len())
+                    },
+                    if *n_components == 1 { "" } else { "s" },
+                    separated(only_won, only_lost)
+                )
+            }
             Self::SeveralQuestions { n_questions } => format!(
                 "Judgements of {n_questions} questions were put together; give one with \
                  --question to keep them apart."
@@ -530,13 +576,13 @@ impl Caveat {
                 format!("{:.0} % of the drawings were set aside; see by which rule.", share * 100.0)
             }
             Self::TimeOuts { share, are_errors: true } => format!(
-                "{:.0} % of the timed trials got no answer and count as errors; where people were \
+                "{:.0} % of the trials counted got no answer and count as errors; where people were \
                  too slow rather than wrong, accuracy looks worse than it is. \
                  `--time-outs excluded` sets them aside.",
                 share * 100.0
             ),
             Self::TimeOuts { share, are_errors: false } => format!(
-                "{:.0} % of the timed trials got no answer and are set aside; where people passed \
+                "{:.0} % of the trials that would count got no answer and are set aside; where people passed \
                  over what they did not know, accuracy looks better than it is. \
                  `--time-outs errors` counts them.",
                 share * 100.0
@@ -573,25 +619,51 @@ impl Caveat {
                 listed(curves.iter().cloned())
             ),
             Self::WeakPrior { stimuli } => format!(
-                "{}Without a prior some estimates would be infinite, so all stimuli have a weak \
-                 one (discrimination 1 ± 1, intercept 0 ± 3). It pulls estimates towards the \
-                 middle, most where answers are few; the two models are not compared.",
-                match stimuli.len() {
-                    0 => String::new(),
-                    1 => "1 stimulus was answered rightly by all or wrongly by all. ".into(),
-                    n => format!("{n} stimuli were answered rightly by all or wrongly by all. "),
+                "{} answered rightly by all or wrongly by all, so only a weak prior keeps the \
+                 difficulty finite (intercept: that of the others ± 3; discrimination: the typical \
+                 one). It is extreme for certain; how extreme, the answers do not say. The other \
+                 stimuli are fitted without it.",
+                if stimuli.len() == 1 {
+                    "1 stimulus was".into()
+                } else {
+                    format!("{} stimuli were", stimuli.len())
                 }
             ),
+            Self::PooledDiscriminations { is_centred } => format!(
+                "Without a prior some discriminations would be infinite, so all are drawn towards \
+                 their mean (± 30 %){}. The two models are not compared. Prefer the 1PL \
+                 model unless you need discriminations.",
+                if *is_centred { ", and the mean towards 1 ± 1" } else { "" }
+            ),
+            Self::NegativeDiscrimination { stimuli } => format!(
+                "{} a negative discrimination and therefore no difficulty: able participants are \
+                 more often wrong. Look for a wrong or reversed label.",
+                stimuli_have(stimuli.len())
+            ),
+            Self::WithoutAnswers { n_participants, stimuli } => {
+                let counted = |n: usize, one: &str, many: &str| {
+                    (0 < n).then(|| format!("{n} {}", if n == 1 { one } else { many }))
+                };
+                let left_out = [
+                    counted(*n_participants, "participant", "participants"),
+                    counted(stimuli.len(), "stimulus", "stimuli"),
+                ];
+                let left_out: Vec<String> = left_out.into_iter().flatten().collect();
+                format!("Left out for want of any answer: {}.", left_out.join(" and "))
+            }
             Self::DiscriminationTooLow { stimuli } => format!(
-                "{} a discrimination below 0.1 and therefore no difficulty: able participants are \
+                "{} a discrimination near 0 (below 0.1) and therefore no difficulty: able participants are \
                  hardly more often right. Look for a wrong label or an ambiguous picture.",
                 stimuli_have(stimuli.len())
             ),
-            Self::FewAnswersPerStimulus { stimuli, n_wanted } => format!(
-                "{} fewer than {n_wanted} answers, where this model's estimates are unsteady; \
-                 trust the intervals, and prefer the \
-                 1PL model.",
-                stimuli_have(stimuli.len())
+            Self::FewAnswersPerStimulus { stimuli, n_wanted, is_1pl } => format!(
+                "{} fewer than {n_wanted} answers, where this model's estimates are unsteady; {}.",
+                stimuli_have(stimuli.len()),
+                if *is_1pl {
+                    "trust the intervals, not the values alone"
+                } else {
+                    "trust the intervals, and prefer the 1PL model"
+                }
             ),
             Self::ItemMisfit { stimuli } => format!(
                 "{} answers that scatter more or less than the model says (infit); look at these \
@@ -654,12 +726,22 @@ impl Caveat {
                 },
                 if *n_pairs == 1 { "is" } else { "are" }
             ),
+            Self::PairConditionsNotCompared { n, n_wanted } => format!(
+                "{n} time{} two people share fewer than {n_wanted} stimuli in a condition and are \
+                 compared in other conditions only.",
+                if *n == 1 { "" } else { "s" }
+            ),
+            Self::PracticeSetAside { n_trials } => format!(
+                "{n_trials} practice trial{} set aside.",
+                if *n_trials == 1 { " is" } else { "s are" }
+            ),
             Self::PairsSampled { n_pairs, n_used } => format!(
                 "There are {n_pairs} pairs; {n_used} of them, drawn at random, were compared."
             ),
             Self::NoRoomForKappa { n_pairs } => format!(
                 "In {n_pairs} pair{} both were always right, or always wrong, in some condition; \
-                 error consistency is 1 there by convention and says nothing.",
+                 error consistency is 1 there by convention, says nothing, and raises the means it \
+                 is part of.",
                 if *n_pairs == 1 { "" } else { "s" }
             ),
             Self::EffectsOfSample { dataset, n_participants } => format!(
@@ -685,12 +767,33 @@ impl Caveat {
             | Self::NoMajority { stimuli }
             | Self::DrawingsDisagree { stimuli, .. }
             | Self::WeakPrior { stimuli }
+            | Self::NegativeDiscrimination { stimuli }
+            | Self::WithoutAnswers { stimuli, .. }
             | Self::DiscriminationTooLow { stimuli }
             | Self::FewAnswersPerStimulus { stimuli, .. }
             | Self::ItemMisfit { stimuli } => stimuli,
             _ => &[],
         }
     }
+}
+
+/// Names of stimuli listed before the rest is only counted.
+const MOST_NAMED: usize = 3;
+
+/// Returns which stimuli only won and which only lost, in brackets; nothing where only groups did.
+fn separated(only_won: &[StimulusId], only_lost: &[StimulusId]) -> String {
+    let part = |what: &str, stimuli: &[StimulusId]| {
+        let named = stimuli.iter().take(MOST_NAMED).map(|id| format!("`{id}`"));
+        let more = stimuli.len().saturating_sub(MOST_NAMED);
+        let rest = (0 < more).then(|| format!("{more} more"));
+        let names: Vec<String> = named.chain(rest).collect();
+        (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    };
+    let parts: Vec<String> = part("always harder", only_won)
+        .into_iter()
+        .chain(part("never harder", only_lost))
+        .collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
 fn stimuli_have(n: usize) -> String {

@@ -194,7 +194,7 @@ impl Record for Trial {
     fn from_row(row: &Row<'_>) -> Result<Self, FileError> {
         let participant = ParticipantId::new(row.required_text(PARTICIPANT)?);
         let exposure = exposure(row)?;
-        let beep = time(row, BEEP)?;
+        let beep = beep(row)?;
         let task = match row.word(TASK, &Task::WORDS)? {
             Some(task) => task,
             None if exposure.is_some() => Task::Flash,
@@ -210,6 +210,7 @@ impl Record for Trial {
         };
         let responded = from_onset(time(row, RESPONDED)?, RT)?;
         let offset = from_onset(time(row, OFFSET)?, SHOWN)?;
+        check_rt(row)?;
         let onset = onset.or_else(|| {
             let has_duration = row.has_column(RT) || row.has_column(SHOWN);
             has_duration.then(|| Millis::new(0.0)).flatten()
@@ -307,11 +308,45 @@ fn exposure(row: &Row<'_>) -> Result<Option<Millis>, FileError> {
     let hint = if ms <= 0.0 {
         None
     } else if ms < SHOWABLE_MS.start {
-        Some("are these seconds? Multiply by 1000".into())
+        Some("are these seconds? Multiply by 1000; imports can say --unit exposure_ms=s".into())
     } else {
-        Some("are these microseconds? Divide by 1000".into())
+        Some("are these microseconds? Divide by 1000; imports can say --unit exposure_ms=us".into())
     };
     Err(row.bad_value(EXPOSURE, "milliseconds between 1 and 3600000", &ms.to_string(), hint))
+}
+
+/// Nobody answers to a beep within 10 ms, and nobody waits an hour for one.
+const BEEPABLE_MS: std::ops::Range<f64> = 10.0..3_600_000.0;
+
+fn beep(row: &Row<'_>) -> Result<Option<Millis>, FileError> {
+    let Some(ms) = row.real(BEEP)? else { return Ok(None) };
+    if BEEPABLE_MS.contains(&ms) {
+        return Ok(Millis::new(ms));
+    }
+    let hint = if ms <= 0.0 {
+        Some("leave the cell empty in trials without a beep".into())
+    } else if ms < BEEPABLE_MS.start {
+        Some("are these seconds? Multiply by 1000; imports can say --unit beep_ms=s".into())
+    } else {
+        Some("are these microseconds? Divide by 1000; imports can say --unit beep_ms=us".into())
+    };
+    Err(row.bad_value(BEEP, "milliseconds between 10 and 3600000", &ms.to_string(), hint))
+}
+
+/// The longest response time that is no clock: eleven days.
+const LONGEST_RT_MS: f64 = 1e9;
+
+/// Refuses response times that nobody can have. Of two clocks, the answer may come before onset.
+fn check_rt(row: &Row<'_>) -> Result<(), FileError> {
+    let Some(rt) = row.real(RT)?.filter(|rt| !(0.0..=LONGEST_RT_MS).contains(rt)) else {
+        return Ok(());
+    };
+    let hint = if rt < 0.0 {
+        "leave the cell empty where nobody answered"
+    } else {
+        "is this a clock instead of a time from onset? Clocks are `onset_ms` and `response_ms`"
+    };
+    Err(row.bad_value(RT, "milliseconds from 0 to 1000000000", &rt.to_string(), Some(hint.into())))
 }
 
 /// Makes sure that there is an answer column, and that it is right or wrong only one way.

@@ -272,6 +272,151 @@ fn stimuli_all_got_right_or_wrong_have_a_finite_difficulty_and_a_caveat() {
     }
 }
 
+fn mean_and_sd(x: &[f64]) -> (f64, f64) {
+    let n = x.iter().map(|_| 1.0).sum::<f64>();
+    let mean = x.iter().sum::<f64>() / n;
+    (mean, (x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt())
+}
+
+/// Fits answers of simulated people with abilities of mean 0 and spread 1, so that the scale is
+/// known without chance, and checks that the fit has that scale and that intervals hold.
+fn check_scale((n_people, n_items): (usize, usize), mean_d: f64, spread_a: f64, seed: u64) {
+    let mut draw = Draw::new(Seed(seed), &[4]);
+    let drawn: Vec<f64> = (0..n_people).map(|_| draw.normal()).collect();
+    let (mean, sd) = mean_and_sd(&drawn);
+    let items: Vec<(f64, f64)> = (0..n_items)
+        .map(|_| (1.5 * (spread_a * draw.normal()).exp(), mean_d + 1.2 * draw.normal()))
+        .collect();
+    let patterns: Vec<Pattern> = drawn
+        .iter()
+        .enumerate()
+        .map(|(person, ability)| {
+            let ability = (ability - mean) / sd;
+            let mut answer =
+                |(a, d): &(f64, f64)| draw.chance(1.0 / (1.0 + (-(a * ability + d)).exp()));
+            let answers: Vec<u8> = items.iter().map(|item| u8::from(answer(item))).collect();
+            pattern(&format!("p{person:05}"), 1, &answers)
+        })
+        .collect();
+    let responses = responses(&patterns);
+    for model in [Model::OnePl, Model::TwoPl] {
+        if model == Model::OnePl && 0.0 < spread_a {
+            continue;
+        }
+        let found = score(&responses, &options(model));
+        let abilities: Vec<f64> = found.participants.iter().map(|p| p.ability.value).collect();
+        let (mean_ability, sd_ability) = mean_and_sd(&abilities);
+        let a: Vec<f64> = found.stimuli.iter().map(|s| s.discrimination.value).collect();
+        let (mean_a, _) = mean_and_sd(&a);
+        let (true_a, _) = mean_and_sd(&items.iter().map(|item| item.0).collect::<Vec<_>>());
+        let (mut n_held, mut n_known, mut errors) = (0.0, 0.0, Vec::new());
+        for (item, (a, d)) in items.iter().enumerate() {
+            let finding = of(&found, &format!("s{item:04}"));
+            let Some(b) = finding.difficulty else { continue };
+            n_known += 1.0;
+            n_held += f64::from(u8::from((b.low..=b.high).contains(&(-d / a))));
+            errors.push(b.value + d / a);
+        }
+        errors.sort_by(f64::total_cmp);
+        let n_all = items.iter().map(|_| 1.0).sum::<f64>();
+        let n_prior = found.stimuli.iter().filter(|s| s.caveats.iter().any(|c| c == "weak-prior"));
+        let told = format!(
+            "{n_people} x {n_items}, d {mean_d}, spread {spread_a}, {}: a {mean_a:.2} (true \
+             {true_a:.2}), ability {mean_ability:.2} ± {sd_ability:.2}, median error {:.2}, held \
+             {:.3} of {n_known}, unanimous {}, pooled {}, steps {}",
+            model.as_str(),
+            errors[errors.len() / 2],
+            n_held / n_known,
+            n_prior.count(),
+            found.method.has_pooling,
+            found.method.n_steps,
+        );
+        // Maximum likelihood overstates discriminations when answers per stimulus are few.
+        assert!((0.9..1.2).contains(&(mean_a / true_a)), "{told}");
+        assert!(mean_ability.abs() < 0.05 && (sd_ability - 1.0).abs() < 0.07, "{told}");
+        assert!(errors[errors.len() / 2].abs() < 0.15, "{told}");
+        assert!(0.9 <= n_held / n_known && 0.97 * n_all <= n_known, "{told}");
+    }
+}
+
+/// More stimuli than people, and many that all got right: the scale is that of the people.
+#[test]
+fn perfect_stimuli_do_not_move_the_scale() {
+    check_scale((30, 500), 2.0, 0.0, 1);
+    check_scale((60, 200), 2.0, 0.0, 3);
+    check_scale((200, 100), 2.0, 0.0, 4);
+}
+
+#[test]
+fn stimuli_nobody_gets_right_do_not_move_the_scale() {
+    check_scale((30, 500), -1.5, 0.0, 5);
+    check_scale((30, 300), 0.0, 0.0, 2);
+}
+
+#[test]
+fn pooled_discriminations_that_differ_keep_the_scale() {
+    check_scale((30, 300), 0.5, 0.3, 6);
+    check_scale((100, 60), 1.0, 0.4, 7);
+}
+
+/// A stimulus all got right is easier than any that somebody got wrong, and the other way round.
+#[test]
+fn unanimous_stimuli_are_the_most_extreme_and_leave_the_others_alone() {
+    let mut draw = Draw::new(Seed(12), &[2]);
+    let b: Vec<f64> = (0..12).map(|_| draw.normal()).collect();
+    let (plain, _) = simulated(&vec![1.2; b.len()], &b, 300, 12, |_, _| true);
+    let mut extended = plain.clone();
+    for pattern in &mut extended {
+        pattern.answers.push((StimulusId::new("t-right"), true));
+        pattern.answers.push((StimulusId::new("t-wrong"), false));
+    }
+    for model in [Model::OnePl, Model::TwoPl] {
+        let without = score(&responses(&plain), &options(model));
+        let found = score(&responses(&extended), &options(model));
+        assert_eq!(found.stimuli[0].stimulus.as_str(), "t-right");
+        assert_eq!(found.stimuli[13].stimulus.as_str(), "t-wrong");
+        assert_eq!(without.stimuli[..], found.stimuli[1..13]);
+        assert_eq!(without.comparison, found.comparison);
+        let (easy, hard) =
+            (found.stimuli[0].difficulty.unwrap(), found.stimuli[13].difficulty.unwrap());
+        assert!(1.5 < hard.half_width() && easy.high < 0.0 && 0.0 < hard.low, "{easy:?} {hard:?}");
+        let caveat = found.caveats.iter().find(|caveat| caveat.code() == "weak-prior").unwrap();
+        assert_eq!(caveat.stimuli().len(), 2);
+    }
+}
+
+#[test]
+fn a_reversed_stimulus_is_called_so() {
+    let b = [-1.0, -0.5, 0.0, 0.5, 1.0, 0.2];
+    let (mut patterns, _) = simulated(&[1.5; 6], &b, 600, 13, |_, _| true);
+    for pattern in &mut patterns {
+        pattern.answers[5].1 ^= true;
+    }
+    let found = score(&responses(&patterns), &options(Model::TwoPl));
+    let reversed = of(&found, "s0005");
+    assert!(reversed.difficulty.is_none() && reversed.discrimination.high < 0.0, "{reversed:?}");
+    assert!(reversed.caveats.contains(&"negative-discrimination".to_owned()), "{reversed:?}");
+}
+
+#[test]
+fn who_answered_nothing_and_what_nobody_answered_is_counted() {
+    let mut table: Vec<Pattern> = (1..=12)
+        .map(|row| {
+            pattern(&format!("row-{row}"), 1, &[u8::from(row % 3 == 0), u8::from(row % 2 == 0)])
+        })
+        .collect();
+    table.push(pattern("row-13", 2, &[2, 2]));
+    let there = ["s0000", "s0001", "s0002"].map(StimulusId::new);
+    let found = score(&responses(&table).among(&there), &options(Model::OnePl));
+    let wanted =
+        mohs_data::Caveat::WithoutAnswers { n_participants: 2, stimuli: vec![there[2].clone()] };
+    assert!(found.caveats.iter().any(|caveat| *caveat == wanted), "{:?}", found.caveats);
+    let names: Vec<&str> = found.participants.iter().map(|p| p.participant.as_str()).collect();
+    assert_eq!(names[..3], ["row-1", "row-2", "row-3"]);
+    let few = found.caveats.iter().find(|c| c.code() == "few-answers-per-stimulus").unwrap();
+    assert!(!few.message().contains("1PL"), "{}", few.message());
+}
+
 #[test]
 fn groups_that_share_no_stimulus_are_said_to_be_unlinked() {
     let table = [

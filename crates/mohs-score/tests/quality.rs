@@ -206,3 +206,20 @@ fn threads_and_the_order_of_rows_change_nothing() {
     Draw::new(Seed(4), &[2]).shuffle(&mut shuffled);
     assert_eq!(one, json(2, &shuffled));
 }
+
+#[test]
+fn one_name_in_two_data_sets_is_two_people_and_practice_is_set_aside() {
+    let mut trials: Vec<Trial> = Vec::new();
+    for dataset in ["colour", "noise"] {
+        for mut trial in careful("ann", 1) {
+            trial.extra = Extra::from_pairs([("dataset", dataset.to_owned())]);
+            trials.push(trial);
+        }
+    }
+    trials[0].block = Some("Practice".into());
+    let found = looked(&trials);
+    assert_eq!((found.n_participants, found.n_trials), (2, 119));
+    assert_eq!(of(&found, "ann · noise").facts.n_trials, 60);
+    assert_eq!(found.everything.n_repeated, 0);
+    assert_eq!((found.exclusions[0].rule.as_str(), found.exclusions[0].n_trials), ("practice", 1));
+}

@@ -169,6 +169,9 @@ impl From<bradley_terry::Error> for CliError {
             bradley_terry::Error::UnknownQuestion { .. } => {
                 cli.hint("give one of these with --question, or leave it out to count all")
             }
+            bradley_terry::Error::UnknownLevels { .. } => {
+                cli.hint("name every level with --levels, from easiest to hardest")
+            }
             bradley_terry::Error::Separated { .. } => cli.hint(
                 "leave --prior out to use a weak prior there, or collect judgements that go both \
                  ways",
@@ -232,6 +235,9 @@ impl From<agreement::Error> for CliError {
         match error {
             agreement::Error::NothingLeft { .. } => {
                 cli.hint("--all-conditions counts trials whose `benchmark` is `out`, too")
+            }
+            agreement::Error::NoPeople { .. } => {
+                cli.hint("add trials of people; `observer` is `model` in every trial, is that so?")
             }
             agreement::Error::NobodyToCompare { .. } => cli.hint(
                 "two participants must share all stimuli of a condition, or at least ten of them; \

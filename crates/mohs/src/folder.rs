@@ -17,6 +17,14 @@ pub(crate) fn make(path: &Path) -> Result<(), CliError> {
     })
 }
 
+/// Removes a folder and everything in it.
+pub(crate) fn remove(path: &Path) -> Result<(), CliError> {
+    std::fs::remove_dir_all(path).map_err(|cause| {
+        CliError::surroundings(format!("cannot remove the folder `{}`", path.display()))
+            .because(cause)
+    })
+}
+
 /// Returns whether a folder holds nothing, or is not there yet.
 pub(crate) fn is_empty(path: &Path) -> bool {
     std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none())

@@ -32,6 +32,10 @@ pub struct Coco {
     pub annotations: Vec<Annotation>,
     /// File names of pictures nobody annotated.
     pub without_label: Vec<String>,
+    /// Outlines of crowds, which are no objects and left out.
+    pub n_crowds: usize,
+    /// Outlines kept that reach beyond their picture; what sticks out is cut off.
+    pub n_outside: usize,
 }
 
 #[derive(Deserialize)]
@@ -99,6 +103,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Coco, FileError> {
 
     let mut objects_by_image: Vec<Vec<&ObjectEntry>> = vec![Vec::new(); document.images.len()];
     let mut annotations = Vec::new();
+    let (mut n_crowds, mut n_outside) = (0, 0);
     for (idx, object) in document.annotations.iter().enumerate() {
         let key = format!("annotations[{idx}]");
         let unknown = |what, id: i64, known_in: &str| {
@@ -117,13 +122,15 @@ pub fn parse(path: &Path, text: &str) -> Result<Coco, FileError> {
         let mask = mask_of(image, object).map_err(|problem| {
             FileError::new(path, problem).in_column(&format!("{key}.segmentation"))
         })?;
-        if let Some(mask) = mask {
+        if object.iscrowd != 0 {
+            n_crowds += 1;
+        } else if let Some(mask) = mask {
+            n_outside += usize::from(is_outside(image, object));
             check_role(path, &key, &object.extra)?;
             let mut extra = object.extra.clone();
             extra.remove(AREA);
             let participant = drawn_by(&mut extra);
             extra.insert("coco_id".into(), object.id.map_or(Value::Null, Value::from));
-            extra.insert("iscrowd".into(), object.iscrowd.into());
             annotations.push(Annotation {
                 stimulus: StimulusId::new(&image.file_name),
                 participant,
@@ -134,7 +141,8 @@ pub fn parse(path: &Path, text: &str) -> Result<Coco, FileError> {
         }
     }
 
-    let mut coco = Coco { stimuli: Vec::new(), annotations, without_label: Vec::new() };
+    let mut coco =
+        Coco { stimuli: Vec::new(), annotations, without_label: Vec::new(), n_crowds, n_outside };
     for (image, objects) in document.images.iter().zip(&objects_by_image) {
         match label_and_boxes(objects) {
             Some((category, boxes)) => coco.stimuli.push(Stimulus {
@@ -172,7 +180,11 @@ fn mask_of(image: &ImageEntry, object: &ObjectEntry) -> Result<Option<Mask>, Pro
     let mask = match &object.segmentation {
         None | Some(Value::Null) => return Ok(None),
         Some(runs @ Value::Object(_)) => {
-            Mask::try_from(Segmentation::deserialize(runs).map_err(unlike)?)
+            let mask = Mask::try_from(Segmentation::deserialize(runs).map_err(unlike)?);
+            if let Ok(mask) = &mask {
+                check_size(image, mask)?;
+            }
+            mask
         }
         Some(polygons) => {
             let polygons = Vec::<Vec<f64>>::deserialize(polygons).map_err(unlike)?;
@@ -184,6 +196,41 @@ fn mask_of(image: &ImageEntry, object: &ObjectEntry) -> Result<Option<Mask>, Pro
         }
     };
     mask.map(Some).map_err(Problem::BadMask)
+}
+
+/// Makes sure that runs were made for this picture.
+fn check_size(image: &ImageEntry, mask: &Mask) -> Result<(), Problem> {
+    let (height, width) = (mask.height(), mask.width());
+    let expected = (image.height.unwrap_or(height), image.width.unwrap_or(width));
+    if expected == (height, width) {
+        return Ok(());
+    }
+    Err(Problem::BadValue {
+        expected: format!(
+            "runs for {} × {} pixels (height × width), as `{}` has",
+            expected.0, expected.1, image.file_name
+        ),
+        found: format!("{height} × {width}"),
+        hint: Some(if expected == (width, height) {
+            "`size` is height, then width; are they swapped?".into()
+        } else {
+            "was the picture resized? Encode the mask for the picture that people saw".into()
+        }),
+    })
+}
+
+/// Returns whether a polygon reaches beyond the picture by more than half a pixel.
+fn is_outside(image: &ImageEntry, object: &ObjectEntry) -> bool {
+    let (Some(height), Some(width)) = (image.height, image.width) else { return false };
+    let Some(polygons) = object.segmentation.as_ref().and_then(Value::as_array) else {
+        return false;
+    };
+    let coordinates =
+        polygons.iter().filter_map(Value::as_array).flat_map(|p| p.iter().enumerate());
+    coordinates.filter_map(|(idx, value)| Some((idx, value.as_f64()?))).any(|(idx, place)| {
+        let side = if idx % 2 == 0 { width } else { height };
+        !(-0.5..=f64::from(side) + 0.5).contains(&place)
+    })
 }
 
 /// Takes out the key that says who drew an outline.
@@ -285,6 +332,19 @@ mod tests {
     }
 
     #[test]
+    fn crowds_are_left_out_and_what_sticks_out_is_counted() {
+        let text = SMALL.replacen("\"id\": 10,", "\"id\": 10, \"iscrowd\": 1,", 1).replacen(
+            "3, 3, 1, 3]",
+            "9, 3, 1, 3]",
+            1,
+        );
+        let coco = parse(Path::new("instances.json"), &text).unwrap();
+        assert_eq!((coco.annotations.len(), coco.n_crowds, coco.n_outside), (1, 1, 1));
+        let coco = parse(Path::new("instances.json"), SMALL).unwrap();
+        assert_eq!((coco.annotations.len(), coco.n_crowds, coco.n_outside), (2, 0, 0));
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_place() {
         let error_of = |from: &str, to: &str| {
             let text = SMALL.replacen(from, to, 1);
@@ -301,6 +361,10 @@ mod tests {
         insta::assert_snapshot!(
             error_of("\"id\": 2, \"file_name\"", "\"id\": 1, \"file_name\""),
             @"c.json: `images[1].id` should be an id of its own, found `1, as in images[0]`"
+        );
+        insta::assert_snapshot!(
+            error_of("\"size\": [4, 4]", "\"size\": [2, 8]"),
+            @"c.json: `annotations[0].segmentation` should be runs for 4 × 4 pixels (height × width), as `a.jpg` has, found `2 × 8`"
         );
         insta::assert_snapshot!(
             error_of("\"images\"", "\"pictures\""),

@@ -14,6 +14,9 @@ use crate::{FileError, Problem};
 /// Bytes looked at to tell text from other things.
 const N_SNIFFED: usize = 8_192;
 
+/// What is cut off at both ends of a cell; a line of nothing else is blank.
+const BLANKS: [char; 2] = [' ', '\t'];
+
 /// Rows of a CSV file.
 pub(super) struct CsvRows {
     path: PathBuf,
@@ -60,6 +63,7 @@ impl CsvRows {
         let reader: Box<dyn Read> = Box::new(rest);
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
+            .flexible(true)
             .buffer_capacity(1 << 18)
             .from_reader(reader);
         let header = reader.headers().map_err(|error| from_csv_error(path, &error))?;
@@ -90,26 +94,34 @@ impl CsvRows {
 
 impl RowSource for CsvRows {
     fn advance(&mut self) -> Result<bool, FileError> {
-        let before = self.reader.position().line();
-        match self.reader.read_record(&mut self.record) {
-            Ok(more) => {
-                if more {
-                    self.line = self.first_line(before);
+        loop {
+            let before = self.reader.position().line();
+            match self.reader.read_record(&mut self.record) {
+                Ok(false) => return Ok(false),
+                Ok(true) => self.line = self.first_line(before),
+                Err(error) => {
+                    let error_here = from_csv_error(&self.path, &error);
+                    return Err(match error_here.line {
+                        Some(_) => error_here.at_line(self.first_line(before)),
+                        None => error_here,
+                    });
                 }
-                Ok(more)
             }
-            Err(error) => {
-                let error_here = from_csv_error(&self.path, &error);
-                Err(match error_here.line {
-                    Some(_) => error_here.at_line(self.first_line(before)),
-                    None => error_here,
-                })
+            let is_blank = |cell: &str| !cell.is_empty() && cell.trim_matches(BLANKS).is_empty();
+            if self.record.len() == 1 && is_blank(&self.record[0]) {
+                continue;
             }
+            let (expected, found) = (self.names.len() as u64, self.record.len() as u64);
+            if expected == found {
+                return Ok(true);
+            }
+            let problem = Problem::RowLength { expected, found };
+            return Err(FileError::new(&self.path, problem).at_line(self.line));
         }
     }
 
     fn text(&self, column: usize) -> Option<Cow<'_, str>> {
-        let cell = self.record.get(column)?;
+        let cell = self.record.get(column)?.trim_matches(BLANKS);
         (!cell.is_empty()).then_some(Cow::Borrowed(cell))
     }
 
@@ -162,9 +174,6 @@ fn delimiter_of(head: &[u8]) -> u8 {
 fn from_csv_error(path: &Path, error: &csv::Error) -> FileError {
     let line = error.position().map(csv::Position::line);
     let problem = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            Problem::RowLength { expected: *expected_len, found: *len }
-        }
         csv::ErrorKind::Utf8 { .. } => {
             Problem::NotText { looks_like: "bytes that are not UTF-8".into() }
         }

@@ -42,6 +42,15 @@ pub fn is_response_matrix(path: &Path) -> bool {
     !is_parquet && !rows.names().iter().any(|name| is_stimulus(name))
 }
 
+/// Reads which stimuli a response matrix has columns for, answered or not.
+pub fn stimuli(path: &Path) -> Result<Vec<StimulusId>, FileError> {
+    let rows = CsvRows::open(path, "responses")?;
+    let is_other =
+        |name: &str| ["participant", "count"].iter().any(|o| o.eq_ignore_ascii_case(name));
+    let names = rows.names().into_iter().filter(|name| !is_other(name));
+    Ok(names.map(StimulusId::new).collect())
+}
+
 /// Reads a response matrix.
 pub fn read(path: &Path) -> Result<Vec<Pattern>, FileError> {
     let mut rows = CsvRows::open(path, "responses")?;

@@ -267,6 +267,8 @@ fn screens_of_satbenchs_predecessor_are_understood() {
     );
     assert_eq!(trials[1].rt().unwrap().value(), 400.0);
     assert_eq!(trials[2].rt(), None);
+    assert_eq!(trials[2].shown().unwrap().value(), 400.0);
+    assert_eq!(trials[1].offset, None);
     assert_eq!(trials[2].extra.get("duration"), Some("400.0"));
     assert_eq!(trials[3].rt(), None);
     assert!(account.notices[0].contains("1 answer came before"), "{:?}", account.notices);

@@ -102,11 +102,11 @@ fn a_wrong_unit_is_not_guessed() {
     ");
     insta::assert_snapshot!(read("0.017"), @r"
     t.csv:2: `exposure_ms` should be milliseconds between 1 and 3600000, found `0.017`
-    hint: are these seconds? Multiply by 1000
+    hint: are these seconds? Multiply by 1000; imports can say --unit exposure_ms=s
     ");
     insta::assert_snapshot!(read("17000000"), @r"
     t.csv:2: `exposure_ms` should be milliseconds between 1 and 3600000, found `17000000`
-    hint: are these microseconds? Divide by 1000
+    hint: are these microseconds? Divide by 1000; imports can say --unit exposure_ms=us
     ");
     insta::assert_snapshot!(read("\"16,7\""), @r"
     t.csv:2: `exposure_ms` should be a number of milliseconds, found `16,7`
@@ -118,6 +118,45 @@ fn a_wrong_unit_is_not_guessed() {
     ");
     insta::assert_snapshot!(read("inf"), @"t.csv:2: `exposure_ms` should be a number of milliseconds, found `inf`");
     insta::assert_snapshot!(read("-5"), @"t.csv:2: `exposure_ms` should be milliseconds between 1 and 3600000, found `-5`");
+}
+
+#[test]
+fn beeps_and_response_times_that_nobody_has_are_refused() {
+    let read = |column: &str, cell: &str| {
+        complaint("t.csv", format!("participant,stimulus,response,{column}\np,a,mug,{cell}\n"))
+    };
+    insta::assert_snapshot!(read("beep_ms", "0.5"), @r"
+    t.csv:2: `beep_ms` should be milliseconds between 10 and 3600000, found `0.5`
+    hint: are these seconds? Multiply by 1000; imports can say --unit beep_ms=s
+    ");
+    insta::assert_snapshot!(read("beep_ms", "-500"), @r"
+    t.csv:2: `beep_ms` should be milliseconds between 10 and 3600000, found `-500`
+    hint: leave the cell empty in trials without a beep
+    ");
+    insta::assert_snapshot!(read("rt_ms", "-300"), @r"
+    t.csv:2: `rt_ms` should be milliseconds from 0 to 1000000000, found `-300`
+    hint: leave the cell empty where nobody answered
+    ");
+    insta::assert_snapshot!(read("rt_ms", "1700000000000"), @r"
+    t.csv:2: `rt_ms` should be milliseconds from 0 to 1000000000, found `1700000000000`
+    hint: is this a clock instead of a time from onset? Clocks are `onset_ms` and `response_ms`
+    ");
+}
+
+#[test]
+fn blanks_around_cells_and_lines_of_blanks_mean_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(
+        &path,
+        "participant, stimulus, response, label\np1, a, cat,cat \n  \np1,b,\tcat,cat\n",
+    )
+    .unwrap();
+    let trials: Vec<mohs_data::Trial> =
+        mohs_data::format::read_all(&path, &mohs_data::format::ReadOptions::default()).unwrap();
+    assert_eq!(trials.len(), 2);
+    assert!(trials.iter().all(|trial| trial.is_correct() == Some(true)));
+    assert_eq!(trials[1].id.as_str(), "line-4");
 }
 
 #[test]

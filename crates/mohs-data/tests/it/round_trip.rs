@@ -12,15 +12,18 @@ use mohs_data::{
 };
 use proptest::prelude::*;
 
-/// Text that is not empty: quotes, delimiters, newlines and every script, but no NUL.
+/// Text that is not empty: quotes, delimiters, newlines and every script, but no NUL, and no blanks
+/// at the ends, which CSV does not keep.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-z0-9_./ -]{1,12}",
         1 => "[\",;\t\r\n'|:\\\\=#]{1,6}",
         1 => "[^\\x00]{1,8}",
         1 => Just("\u{feff}é ü 漢字 🦀".to_owned()),
-        1 => Just(" NaN ".to_owned()),
+        1 => Just("NaN".to_owned()),
     ]
+    .prop_map(|text| text.trim_matches([' ', '\t']).to_owned())
+    .prop_filter("not empty", |text| !text.is_empty())
 }
 
 fn real() -> impl Strategy<Value = f64> {
@@ -101,7 +104,7 @@ fn trials() -> impl Strategy<Value = Vec<Trial>> {
         option_text(),
         prop::sample::select(&Task::WORDS[..]),
         prop::option::of((1.0..3.6e6).prop_map(|ms| Millis::new(ms).unwrap())),
-        prop::option::of(millis()),
+        prop::option::of((10.0..3_600_000.0).prop_map(|ms| Millis::new(ms).unwrap())),
         option_text(),
     );
     let answer = (option_label(), option_label(), prop::option::of(any::<bool>()));

@@ -20,9 +20,9 @@ const ESTIMATES: [&str; 17] = [
     "mean_pair_kappa",
     "split_half",
     "spearman_brown",
-    "ceiling",
-    "ceiling_low",
-    "ceiling_high",
+    "noise_ceiling",
+    "noise_ceiling_lower",
+    "noise_ceiling_upper",
     "participant_sd",
     "stimulus_sd",
 ];
@@ -102,4 +102,19 @@ pub fn render_stimulus_effects(found: &Agreement) -> String {
         }
     }
     csv
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_name_of_its_own() {
+        let ends = ["", "_low", "_high", "_n"];
+        let names = ESTIMATES.iter().flat_map(|name| ends.map(|end| format!("{name}{end}")));
+        let different: BTreeSet<String> = names.collect();
+        assert_eq!(different.len(), ESTIMATES.len() * ends.len());
+    }
 }

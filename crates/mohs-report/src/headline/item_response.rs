@@ -4,6 +4,10 @@ use mohs_data::Estimate;
 use mohs_score::human::item_response::{ItemResponse, Model, StimulusFinding};
 
 use crate::number::{Unit, count, counted, fixed, p_value};
+use crate::width::shorten;
+
+/// Columns a stimulus' name may take in a sentence.
+const LONGEST_NAME: usize = 40;
 
 /// Returns the answer to "how hard are the stimuli?", one or two sentences.
 pub(crate) fn answer(found: &ItemResponse) -> String {
@@ -12,15 +16,21 @@ pub(crate) fn answer(found: &ItemResponse) -> String {
     let (Some((easiest, low)), Some((hardest, high))) = (known.first(), known.last()) else {
         return "No stimulus tells able participants from others, so none has a difficulty.".into();
     };
-    let n_hard = known.iter().filter(|(_, difficulty)| 0.0 < difficulty.value).count();
+    let n_hard = found.stimuli.iter().filter(|stimulus| stimulus.intercept.value < 0.0).count();
+    let name = |stimulus: &StimulusFinding| shorten(stimulus.stimulus.as_str(), LONGEST_NAME);
+    let without = match found.stimuli.len() - known.len() {
+        0 => String::new(),
+        1 => " 1 stimulus has no difficulty.".into(),
+        n => format!(" {} stimuli have no difficulty.", count(n)),
+    };
     format!(
         "Of {}, an average participant gets {} more often wrong than right. The easiest is {} ({}), \
-         the hardest {} ({}).",
-        counted(known.len(), "stimulus", "stimuli"),
+         the hardest {} ({}).{without}",
+        counted(found.stimuli.len(), "stimulus", "stimuli"),
         if n_hard == 0 { "none".into() } else { count(n_hard) },
-        easiest.stimulus,
+        name(easiest),
         fixed(low.value, 2),
-        hardest.stimulus,
+        name(hardest),
         fixed(high.value, 2),
     )
 }

@@ -201,7 +201,14 @@ fn stimuli(found: &ItemResponse) -> Section {
     for stimulus in ends(&found.stimuli) {
         sheet.push(vec![
             Cell::Text(stimulus.stimulus.to_string()),
-            stimulus.difficulty.map_or(Cell::Missing("discrimination too low"), Cell::Estimate),
+            stimulus.difficulty.map_or(
+                Cell::Missing(if stimulus.discrimination.value < 0.0 {
+                    "discrimination negative or near 0"
+                } else {
+                    "discrimination too low"
+                }),
+                Cell::Estimate,
+            ),
             Cell::Estimate(stimulus.discrimination),
             Cell::Estimate(stimulus.expected_error),
             stimulus.infit.map_or(Cell::Missing("no answers to judge by"), Cell::Estimate),
@@ -259,12 +266,16 @@ fn shown(n: usize) -> String {
 }
 
 fn methods(found: &ItemResponse) -> Section {
-    let prior = if found.method.has_prior {
-        "<p>Some estimates would be infinite, so all stimuli have a weak prior: discrimination \
-         1&#160;±&#160;1, intercept 0&#160;±&#160;3 (mean and standard deviation).</p>\n"
-    } else {
-        ""
-    };
+    let mut prior = String::new();
+    if found.stimuli.iter().any(StimulusFinding::is_unanimous) {
+        prior += "<p>Stimuli that all answered rightly, or all wrongly, take no part in the fit. \
+                  Afterwards each has the likeliest intercept under a prior around the median of \
+                  the others, with standard deviation 3, and the median discrimination.</p>\n";
+    }
+    if found.method.has_pooling {
+        prior += "<p>Some discriminations would be infinite, so all have a prior: their ratio to \
+                  their mean is 1&#160;±&#160;0.3. It does not move the scale.</p>\n";
+    }
     let body = format!(
         "<div class=\"prose\">\n\
          <pre>P(right) = 1 / (1 + e^−(a θ + d)),   θ ~ N(0, 1),   difficulty b = −d / a</pre>\n\

@@ -6,6 +6,7 @@ mod methods;
 mod objects;
 mod people;
 
+use mohs_data::Estimate;
 use mohs_score::human::object_masks::{Distribution, Measured, ObjectMasks};
 
 use super::caveats;
@@ -48,6 +49,9 @@ pub(super) fn chapter(found: &ObjectMasks, pictures: &Pictures) -> Chapter {
 
 fn facts(found: &ObjectMasks) -> String {
     let mean = |of: &Option<Distribution>| of.as_ref().map(|of| of.mean);
+    let share = |of: Option<Estimate>| {
+        of.map(|of| Measured { value: of.value, n: of.n, interval: Some((of.low, of.high)) })
+    };
     let exam = format!("mean overlap of at least {}", Unit::Share.value(found.method.exam_iou));
     let check = format!("overlap of at least {}", Unit::Share.value(found.method.check_iou));
     let numbers = [
@@ -58,8 +62,13 @@ fn facts(found: &ObjectMasks) -> String {
             ("object", "objects"),
             "mean over objects",
         ),
-        ("Passed the exam", found.pass_share, ("person", "people"), exam.as_str()),
-        ("Attention checks passed", found.check_pass_share, ("check", "checks"), check.as_str()),
+        ("Passed the exam", share(found.pass_share), ("person", "people"), exam.as_str()),
+        (
+            "Attention checks passed",
+            share(found.check_pass_share),
+            ("check", "checks"),
+            check.as_str(),
+        ),
         ("Size", mean(&found.size), ("object", "objects"), "mean share of the picture"),
         (
             "Lost by the crop",
@@ -67,12 +76,12 @@ fn facts(found: &ObjectMasks) -> String {
             ("object", "objects"),
             "mean share of the object",
         ),
-        ("In one piece", found.one_piece_share, ("object", "objects"), "specks aside"),
+        ("In one piece", share(found.one_piece_share), ("object", "objects"), "specks aside"),
     ];
     let facts: Vec<String> = numbers
         .into_iter()
         .filter_map(|(title, number, nouns, note)| {
-            let number = sheet::estimate_of(Unit::Share, &number?, nouns);
+            let number = shown(number?, found.method.confidence, Some(nouns));
             Some(fact(title, &number, &esc(note)))
         })
         .collect();
@@ -83,6 +92,7 @@ fn facts(found: &ObjectMasks) -> String {
 fn agreement(found: &ObjectMasks) -> Option<Section> {
     let pairwise = histogram(
         found.pairwise.as_ref()?,
+        found.method.confidence,
         &Drawn {
             id: "masks-pairwise",
             title: "Overlap of two people",
@@ -95,6 +105,7 @@ fn agreement(found: &ObjectMasks) -> Option<Section> {
     let to_others = found.to_others.as_ref().map(|of| {
         histogram(
             of,
+            found.method.confidence,
             &Drawn {
                 id: "masks-to-others",
                 title: "Overlap of a drawing with the vote of the others",
@@ -123,13 +134,14 @@ fn summary(found: &ObjectMasks) -> String {
         Column::estimate("Median", "median", Unit::Share),
         Column::estimate("Upper quartile", "upper_quartile", Unit::Share),
     ]);
+    let number = |of: Measured| cell(Some(of), found.method.confidence, "");
     for (name, _, of) in outlined::distributions(found) {
         sheet.push(vec![
             Cell::Text(name.into()),
-            Cell::Estimate(of.mean),
-            Cell::Estimate(of.lower_quartile),
-            Cell::Estimate(of.median),
-            Cell::Estimate(of.upper_quartile),
+            number(of.mean),
+            number(of.lower_quartile),
+            number(of.median),
+            number(of.upper_quartile),
         ]);
     }
     format!(
@@ -153,7 +165,7 @@ struct Drawn<'a> {
 }
 
 /// Returns a distribution as a figure, its mean and quartiles in the caption.
-fn histogram(of: &Distribution, drawn: &Drawn<'_>) -> String {
+fn histogram(of: &Distribution, confidence: f64, drawn: &Drawn<'_>) -> String {
     let (one, many, axis_title) = drawn.things;
     let n_bins = of.histogram.len().max(1);
     #[expect(clippy::cast_precision_loss, reason = "a few dozen bins")]
@@ -186,13 +198,22 @@ fn histogram(of: &Distribution, drawn: &Drawn<'_>) -> String {
     let caption = format!(
         "{} Mean {}, median {}; columns are counts and have no interval.",
         drawn.caption,
-        sheet::estimate_of(Unit::Share, &of.mean, (one, many)),
-        sheet::value_and_interval(Unit::Share, &of.median)
+        shown(of.mean, confidence, Some((one, many))),
+        shown(of.median, confidence, None)
     );
     let series = [Series { name: many.into(), paint: paint::ACCENT.into() }];
     let figure = Figure { id: drawn.id, title: drawn.title, caption, sheet };
     let titles = (drawn.x_title, axis_title);
     figure.html(|canvas| histogram::of_things(canvas, &columns, &series, titles, figure.title))
+}
+
+/// Returns a number with its interval, or with the words that it has none.
+fn shown(of: Measured, confidence: f64, nouns: Option<(&str, &str)>) -> String {
+    match (of.estimate(confidence), nouns) {
+        (Some(estimate), Some(nouns)) => sheet::estimate_of(Unit::Share, &estimate, nouns),
+        (Some(estimate), None) => sheet::value_and_interval(Unit::Share, &estimate),
+        (None, _) => sheet::without_interval(Unit::Share, of.value, of.n),
+    }
 }
 
 /// Returns a number as a cell: with its interval, without one, or why there is none.

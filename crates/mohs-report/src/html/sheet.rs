@@ -185,7 +185,8 @@ pub(super) fn threshold(finding: &StimulusFinding) -> String {
     }
 }
 
-fn without_interval(unit: Unit, value: f64, n: usize) -> String {
+/// Shows a number that has no interval.
+pub(super) fn without_interval(unit: Unit, value: f64, n: usize) -> String {
     format!(
         "<span class=\"est\"><b>{}</b> <span class=\"ci\">no interval</span> \
          <span class=\"n\">n&#160;=&#160;{}</span></span>",

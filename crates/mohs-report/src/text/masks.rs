@@ -57,7 +57,12 @@ fn distributions(found: &ObjectMasks) -> String {
             fixed(of.lower_quartile.value * 100.0, 0),
             fixed(of.upper_quartile.value * 100.0, 0)
         );
-        table.push([name.to_owned(), Unit::Share.estimate(&of.mean), half, count(of.mean.n)]);
+        table.push([
+            name.to_owned(),
+            measured(Some(of.mean), found.method.confidence),
+            half,
+            count(of.mean.n),
+        ]);
     }
     section("Overlap and place", &table)
 }

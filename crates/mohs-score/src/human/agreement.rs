@@ -70,6 +70,12 @@ pub enum Error {
         /// Trials given.
         n_trials: usize,
     },
+    /// Only models answered.
+    #[error("all {n_models} observers are models; agreement needs people to compare them with")]
+    NoPeople {
+        /// Models.
+        n_models: usize,
+    },
     /// Nobody to compare with.
     #[error(
         "agreement needs two participants who saw the same stimuli, found {n_observers} \
@@ -140,7 +146,12 @@ pub fn score(input: &Input<'_>) -> Result<(Agreement, Vec<Exclusion>), Error> {
     if !scored.iter().any(is_comparable) {
         let observers: BTreeSet<&ParticipantId> =
             input.trials.iter().map(|trial| &trial.participant).collect();
-        return Err(Error::NobodyToCompare { n_observers: observers.len() });
+        let n_observers = observers.len();
+        return Err(if scored.iter().all(|scored| scored.finding.n_participants == 0) {
+            Error::NoPeople { n_models: n_observers }
+        } else {
+            Error::NobodyToCompare { n_observers }
+        });
     }
     let caveats = caveats(&scored);
     let findings = Agreement {
@@ -231,6 +242,11 @@ fn caveats(scored: &[Scored]) -> Caveats {
     if 0 < n_not_compared {
         let n_wanted = error_consistency::MIN_SHARED;
         caveats.add(Caveat::PairsNotCompared { n_pairs: n_not_compared, n_wanted });
+    }
+    let n_dropped: usize = sum(|doubts| doubts.n_conditions_dropped);
+    if 0 < n_dropped {
+        let n_wanted = error_consistency::MIN_SHARED;
+        caveats.add(Caveat::PairConditionsNotCompared { n: n_dropped, n_wanted });
     }
     let (n_pairs, n_used) = (sum(|doubts| doubts.n_candidates), sum(|doubts| doubts.n_looked_at));
     if n_used < n_pairs {

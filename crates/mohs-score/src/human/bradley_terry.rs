@@ -126,6 +126,14 @@ pub enum Error {
         /// The questions there are.
         known: Vec<String>,
     },
+    /// Stimuli have levels that the given order lacks.
+    #[error("the order of levels ({}) lacks: {}", given.join(", "), unknown.join(", "))]
+    UnknownLevels {
+        /// Levels of stimuli that were judged.
+        unknown: Vec<String>,
+        /// The order given.
+        given: Vec<String>,
+    },
     /// The maximum of the likelihood lies at infinity, and no prior is allowed.
     #[error(
         "{n_components} of {n_all} components are separated: in that of `{stimulus}` some stimuli \
@@ -168,6 +176,8 @@ pub fn score(input: &Input<'_>) -> Result<PairedJudgements, Error> {
     check_prior(options.prior)?;
     let counting = of_question(input.comparisons, options.question.as_deref())?;
     let data = Collected::new(&counting);
+    let known = known_of(&data, input.stimuli);
+    check_levels(&known, &options.levels)?;
     let rules =
         Rules { ties: options.ties, prior: options.prior, bias: options.accounts_for_position };
     let counted = Counted::new(&data, options.accounts_for_position);
@@ -185,7 +195,6 @@ pub fn score(input: &Input<'_>) -> Result<PairedJudgements, Error> {
         options.n_resamples,
         input.seed,
     );
-    let known = known_of(&data, input.stimuli);
     let scored = Scored { options, data, counted, ready, fit, spread, draws, known };
     let mut findings = scored.findings(&rules, input.seed);
     doubts::add(&scored, input, &mut findings);
@@ -199,6 +208,18 @@ fn check_prior(prior: Prior) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses an order of levels that lacks some of the stimuli's.
+fn check_levels(known: &[Option<&Stimulus>], order: &[String]) -> Result<(), Error> {
+    let given = |level: &&str| order.iter().any(|one| one.eq_ignore_ascii_case(level.trim()));
+    let levels = known.iter().flatten().filter_map(|stimulus| stimulus.level.as_deref());
+    let unknown: BTreeSet<&str> = levels.filter(|level| !given(level)).collect();
+    if order.is_empty() || unknown.is_empty() {
+        return Ok(());
+    }
+    let unknown = unknown.into_iter().map(str::to_owned).collect();
+    Err(Error::UnknownLevels { unknown, given: order.to_vec() })
 }
 
 /// Returns the comparisons that count: those of the question, that stand for a judgement at all.
@@ -307,7 +328,7 @@ impl Scored<'_> {
             position: people::share_left(data, draws, confidence).map(|share_left| {
                 PositionFinding { share_left, left_advantage: self.left_advantage(rules) }
             }),
-            agreement: people::agreement(data, draws, confidence),
+            agreement: people::agreement(data, draws, seed, confidence),
             participants: people::participants(data, &self.counted, rules, fit, confidence),
             caveats: mohs_data::Caveats::default(),
         }

@@ -63,6 +63,26 @@ pub fn apply<'a>(trials: &'a [Trial], rules: &ExclusionRules) -> Applied<'a> {
     applied
 }
 
+/// Who answered: a name is one person within a data set (the trials' column `dataset`).
+pub(crate) type Person<'a> = (&'a ParticipantId, Option<&'a str>);
+
+/// Returns who answered a trial.
+pub(crate) fn person(trial: &Trial) -> Person<'_> {
+    (&trial.participant, trial.extra.get("dataset").filter(|name| !name.is_empty()))
+}
+
+/// The rule for trials that were only practice, and what it says.
+pub(crate) const PRACTICE: (&str, &str) = ("practice", "practice and tutorial trials");
+
+/// Returns why a trial was only practice: its block, or the column `phase`, says so.
+pub(crate) fn practice(trial: &Trial) -> Option<String> {
+    let is_practice =
+        |word: &&str| ["tutorial", "practice"].contains(&word.to_lowercase().as_str());
+    let of_block = trial.block.as_deref().filter(is_practice);
+    let word = of_block.or_else(|| trial.extra.get("phase").filter(is_practice))?;
+    Some(format!("in `{word}`"))
+}
+
 fn by_hand(applied: &mut Applied<'_>, participants: &[String]) {
     let listed: BTreeSet<&str> = participants.iter().map(String::as_str).collect();
     let out: BTreeMap<ParticipantId, String> = applied
@@ -76,10 +96,10 @@ fn by_hand(applied: &mut Applied<'_>, participants: &[String]) {
 
 /// Sets aside all but a participant's first trial with a stimulus.
 fn duplicates(applied: &mut Applied<'_>) {
-    type Key<'a> = (&'a ParticipantId, &'a StimulusId);
+    type Key<'a> = (Person<'a>, &'a StimulusId);
     let mut showings: BTreeMap<Key<'_>, Vec<&Trial>> = BTreeMap::new();
     for trial in &applied.kept {
-        showings.entry((&trial.participant, &trial.stimulus)).or_default().push(trial);
+        showings.entry((person(trial), &trial.stimulus)).or_default().push(trial);
     }
     let firsts: BTreeSet<*const Trial> =
         showings.values().filter_map(|showings| first(showings)).map(std::ptr::from_ref).collect();
@@ -149,8 +169,8 @@ pub(crate) fn natural(a: &str, b: &str) -> Ordering {
 
 /// Counts trials that were not a participant's first with their stimulus.
 pub(crate) fn n_repeated(trials: &[&Trial]) -> usize {
-    let pairs: BTreeSet<(&ParticipantId, &StimulusId)> =
-        trials.iter().map(|trial| (&trial.participant, &trial.stimulus)).collect();
+    let pairs: BTreeSet<(Person<'_>, &StimulusId)> =
+        trials.iter().map(|trial| (person(trial), &trial.stimulus)).collect();
     trials.len() - pairs.len()
 }
 

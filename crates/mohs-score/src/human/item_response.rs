@@ -21,8 +21,9 @@
 //!
 //! # When there is no answer
 //!
-//! One participant or one stimulus cannot be told apart from ability: [`Error`]. Stimuli without a
-//! finite estimate bring in a weak prior for all, and a caveat says so. A stimulus whose
+//! One participant or one stimulus cannot be told apart from ability: [`Error`]. A stimulus that all
+//! answered alike has a weak prior of its own (`unanimous.rs`); discriminations without a finite
+//! estimate are pooled (`fit.rs`); caveats say so. Neither moves the scale. A stimulus whose
 //! discrimination is below 0.1 has no difficulty: no ability makes the difference.
 //!
 //! # References
@@ -37,6 +38,7 @@ mod information;
 mod lattice;
 mod likelihood;
 mod responses;
+mod unanimous;
 
 use mohs_data::{Caveat, Caveats, Estimate, ParticipantId, Seed, StimulusId};
 use rayon::prelude::*;
@@ -46,10 +48,13 @@ pub use self::findings::{
     ItemResponse, MEASURE, Method, Model, ModelComparison, ModelFit, ParticipantFinding,
     StimulusFinding,
 };
-use self::fit::{Fit, Information};
+use self::fit::Fit;
 use self::information::Covariance;
+use self::likelihood::Items;
 pub use self::responses::Responses;
+use self::unanimous::Whole;
 use crate::draw::Draw;
+use crate::human::exclusion::natural;
 use crate::proportion::{normal_quantile, real};
 use crate::resample::percentile;
 
@@ -124,46 +129,41 @@ pub struct PointEstimates {
     pub log_likelihood: f64,
     /// Steps of the fit.
     pub n_steps: usize,
-    /// Whether a weak prior was needed.
+    /// Whether a stimulus has a prior of its own, or all discriminations one.
     pub has_prior: bool,
 }
 
 /// Fits the model without intervals, for benches and simulations.
 pub fn fit_points(responses: &Responses, model: Model) -> PointEstimates {
-    let fit = fit::fit(responses, model);
+    let whole = Whole::fit(responses, model);
+    let fit = &whole.fit;
     PointEstimates {
         ability: fit.evaluated.posteriors.iter().map(|posterior| posterior.mean).collect(),
         log_likelihood: fit.evaluated.log_likelihood,
         n_steps: fit.n_steps,
-        has_prior: fit.has_prior,
-        discrimination: fit.items.discrimination,
-        intercept: fit.items.intercept,
+        has_prior: has_prior(&whole),
+        discrimination: whole.items.discrimination,
+        intercept: whole.items.intercept,
     }
+}
+
+fn has_prior(whole: &Whole) -> bool {
+    whole.fit.prior.is_some() || whole.unanimous().next().is_some()
 }
 
 /// Fits the model: findings about stimuli and participants.
 ///
 /// The order of answers does not matter.
 pub fn score(responses: &Responses, options: &Options) -> ItemResponse {
-    let fit = fit::fit(responses, options.model);
-    let information = Information::new(options.model, fit.has_prior, &fit.blocks);
-    let (covariances, are_joint) = information::covariances(responses, &fit, &information);
-    let all_sound = covariances.iter().all(Option::is_some);
-    let covariances: Vec<Covariance> = covariances
-        .into_iter()
-        .enumerate()
-        .map(|(stimulus_idx, found)| {
-            // Complete data's: too narrow, and the caveat says so.
-            let (aa, ad, dd) = information.inverse_own(stimulus_idx);
-            found.unwrap_or(Covariance { aa, ad, dd })
-        })
-        .collect();
-    let mut stimuli = stimulus_findings(responses, &fit, &covariances, options);
-    let model_fit = model_fit(responses, fit.evaluated.log_likelihood, options.model);
-    let comparison = compare(responses, &fit, options.model);
+    let whole = Whole::fit(responses, options.model);
+    let fit = &whole.fit;
+    let (covariances, are_exact) = whole.covariances();
+    let mut stimuli = stimulus_findings(responses, &whole, &covariances, options);
+    let model_fit = model_fit(&whole.decisive, fit.evaluated.log_likelihood, options.model);
+    let comparison = compare(&whole.decisive, fit, options.model);
     let mut caveats = Caveats::default();
-    doubts(responses, &fit, &stimuli, options.model, &mut caveats);
-    if !are_joint || !all_sound {
+    doubts(responses, &whole, &stimuli, options.model, &mut caveats);
+    if !are_exact {
         caveats.add(Caveat::ApproximateErrors);
     }
     stimuli.sort_by(|a, b| {
@@ -171,12 +171,13 @@ pub fn score(responses: &Responses, options: &Options) -> ItemResponse {
             (Some(a), Some(b)) => a.value.total_cmp(&b.value),
             (a, b) => b.is_some().cmp(&a.is_some()),
         };
-        by_difficulty.then_with(|| a.stimulus.cmp(&b.stimulus))
+        by_difficulty.then_with(|| natural(a.stimulus.as_str(), b.stimulus.as_str()))
     });
     ItemResponse {
         method: Method {
             model: options.model,
-            has_prior: fit.has_prior,
+            has_prior: has_prior(&whole),
+            has_pooling: fit.prior.is_some(),
             n_steps: fit.n_steps,
             confidence: options.confidence,
             n_resamples: options.n_resamples,
@@ -187,9 +188,9 @@ pub fn score(responses: &Responses, options: &Options) -> ItemResponse {
         n_answers: responses.n_answers(),
         model_fit,
         comparison,
-        reliability: reliability(responses, &fit, options),
+        reliability: reliability(responses, fit, options),
         stimuli,
-        participants: participant_findings(responses, &fit, options.confidence),
+        participants: participant_findings(responses, fit, options.confidence),
         caveats,
     }
 }
@@ -209,7 +210,7 @@ fn model_fit(responses: &Responses, log_likelihood: f64, model: Model) -> ModelF
 /// Compares the two models by their likelihoods; `None` when either needs a prior, which the test
 /// does not allow for.
 fn compare(responses: &Responses, fit: &Fit, model: Model) -> Option<ModelComparison> {
-    if fit.has_prior {
+    if fit.prior.is_some() || responses.n_stimuli() < 2 {
         return None;
     }
     let two_pl = match model {
@@ -226,7 +227,7 @@ fn compare(responses: &Responses, fit: &Fit, model: Model) -> Option<ModelCompar
 
 fn stimulus_findings(
     responses: &Responses,
-    fit: &Fit,
+    whole: &Whole,
     covariances: &[Covariance],
     options: &Options,
 ) -> Vec<StimulusFinding> {
@@ -236,8 +237,8 @@ fn stimulus_findings(
         .par_iter()
         .enumerate()
         .map(|(stimulus_idx, covariance)| {
-            let a = fit.items.discrimination[stimulus_idx];
-            let d = fit.items.intercept[stimulus_idx];
+            let a = whole.items.discrimination[stimulus_idx];
+            let d = whole.items.intercept[stimulus_idx];
             let n_answers = responses.n_answers_to(stimulus_idx);
             let around = |value: f64, sd: f64| {
                 Estimate::new(value, value - z * sd, value + z * sd, options.confidence, n_answers)
@@ -252,15 +253,22 @@ fn stimulus_findings(
                 .then(|| around(-d / a, along(d / (a * a), -1.0 / a)))
                 .flatten();
             let finite = "because the fit and its covariance are finite";
-            let (infit, outfit) = mean_squares(responses, fit, stimulus_idx, z, options.confidence);
+            let (infit, outfit) =
+                mean_squares(responses, whole, stimulus_idx, z, options.confidence);
+            let is_unanimous = responses.is_unanimous(stimulus_idx);
             let mut caveats = Vec::new();
-            if difficulty.is_none() {
+            if is_unanimous {
+                caveats.push("weak-prior".to_owned());
+            }
+            if a <= -MIN_DISCRIMINATION {
+                caveats.push("negative-discrimination".to_owned());
+            } else if difficulty.is_none() {
                 caveats.push("discrimination-too-low".to_owned());
             }
             if n_answers < n_wanted {
                 caveats.push("few-answers-per-stimulus".to_owned());
             }
-            if infit.is_some_and(|infit| is_misfit(&infit)) {
+            if !is_unanimous && infit.is_some_and(|infit| is_misfit(&infit)) {
                 caveats.push("item-misfit".to_owned());
             }
             StimulusFinding {
@@ -320,17 +328,18 @@ fn expected_error(
 /// model expects of them, over the posteriors of those who answered.
 fn mean_squares(
     responses: &Responses,
-    fit: &Fit,
+    whole: &Whole,
     stimulus_idx: usize,
     z: f64,
     confidence: f64,
 ) -> (Option<Estimate>, Option<f64>) {
+    let (fit, items): (&Fit, &Items) = (&whole.fit, &whole.items);
     let mass =
         |participants| likelihood::mass_of(responses, &fit.lattice, &fit.evaluated, participants);
     let all = mass(responses.by_stimulus.answered(stimulus_idx));
     let right = mass(responses.by_stimulus.right(stimulus_idx));
     let mut curve = vec![0.0; fit.lattice.nodes.len()];
-    likelihood::fill_curve(&fit.items, &fit.lattice, stimulus_idx, &mut curve);
+    likelihood::fill_curve(items, &fit.lattice, stimulus_idx, &mut curve);
     let (mut squares, mut expected, mut spread, mut standardised) = (0.0, 0.0, 0.0, 0.0);
     for ((p, all), right) in curve.iter().zip(&all).zip(&right) {
         let (p, q) = (p, 1.0 - p);
@@ -357,7 +366,7 @@ fn participant_findings(
     confidence: f64,
 ) -> Vec<ParticipantFinding> {
     let z = normal_quantile(0.5 + confidence / 2.0);
-    responses
+    let mut findings: Vec<ParticipantFinding> = responses
         .participants
         .iter()
         .zip(&fit.evaluated.posteriors)
@@ -375,7 +384,9 @@ fn participant_findings(
                     .expect("because a posterior has mean and spread"),
             }
         })
-        .collect()
+        .collect();
+    findings.sort_by(|a, b| natural(a.participant.as_str(), b.participant.as_str()));
+    findings
 }
 
 /// Returns the variance of estimated abilities over that plus their mean error variance.
@@ -417,7 +428,7 @@ fn n_wanted(model: Model) -> usize {
 
 fn doubts(
     responses: &Responses,
-    fit: &Fit,
+    whole: &Whole,
     stimuli: &[StimulusFinding],
     model: Model,
     caveats: &mut Caveats,
@@ -426,16 +437,18 @@ fn doubts(
         let has = |finding: &&StimulusFinding| finding.caveats.iter().any(|c| c == code);
         stimuli.iter().filter(has).map(|finding| finding.stimulus.clone()).collect()
     };
-    if fit.has_prior {
-        let unanimous = responses.unanimous();
-        let stimuli = unanimous.iter().map(|idx| responses.stimuli[*idx].clone()).collect();
-        caveats.add(Caveat::WeakPrior { stimuli });
+    let fit = &whole.fit;
+    if fit.prior.is_some() {
+        caveats.add(Caveat::PooledDiscriminations { is_centred: fit.prior.is_centred });
     }
     for caveat in [
+        Caveat::WeakPrior { stimuli: with("weak-prior") },
+        Caveat::NegativeDiscrimination { stimuli: with("negative-discrimination") },
         Caveat::DiscriminationTooLow { stimuli: with("discrimination-too-low") },
         Caveat::FewAnswersPerStimulus {
             stimuli: with("few-answers-per-stimulus"),
             n_wanted: n_wanted(model),
+            is_1pl: model == Model::OnePl,
         },
         Caveat::ItemMisfit { stimuli: with("item-misfit") },
     ] {
@@ -444,6 +457,10 @@ fn doubts(
         }
     }
     let n_parts = responses.n_parts();
+    if 0 < responses.n_silent || !responses.unanswered.is_empty() {
+        let (n_participants, stimuli) = (responses.n_silent, responses.unanswered.clone());
+        caveats.add(Caveat::WithoutAnswers { n_participants, stimuli });
+    }
     if 1 < n_parts {
         caveats.add(Caveat::UnlinkedParticipants { n_parts });
     }

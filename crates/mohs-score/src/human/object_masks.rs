@@ -74,6 +74,9 @@ const DISAGREEMENT: f64 = 0.5;
 /// Share of drawings set aside from which it is said.
 const MANY_SET_ASIDE: f64 = 0.2;
 
+/// The key by which a vote says how many people stand behind it.
+pub const N_ANNOTATORS: &str = "n_annotators";
+
 /// Streams of the draws behind means.
 const TO_OTHERS: u64 = 3;
 const TO_REFERENCE: u64 = 4;
@@ -307,7 +310,7 @@ fn votes(found: &[Found]) -> Vec<Annotation> {
             participant: None,
             label: found.finding.label.clone(),
             mask: found.overlaps.vote.clone(),
-            extra: [("n_annotators".to_owned(), found.finding.n_annotators.into())]
+            extra: [(N_ANNOTATORS.to_owned(), found.finding.n_annotators.into())]
                 .into_iter()
                 .collect(),
         })

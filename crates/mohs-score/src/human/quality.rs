@@ -5,7 +5,8 @@
 //! For each participant the facts that tell care from carelessness (`facts.rs`, `streak.rs`), each
 //! with its interval, and flags by named rules (`rules.rs`). A flag is evidence, not a verdict:
 //! nothing is set aside here. Whoever wants to set data aside writes a rule into the study, where
-//! `exclusion.rs` counts it.
+//! `exclusion.rs` counts it. Only practice trials, which are no data, are not looked at. A name is
+//! one person within a data set (the trials' column `dataset`).
 //!
 //! # When there is no answer
 //!
@@ -32,7 +33,8 @@ pub use self::findings::{
     DataQuality, Facts, Flag, Limits, ParticipantQuality, Recorded, RtFacts, RuleCount, Streak,
     TimingShare,
 };
-use super::exclusion;
+use super::exclusion::{self, Person};
+use super::viewing_time::ExclusionCount;
 use crate::proportion::real;
 use crate::resample::sorted_quantile;
 
@@ -77,13 +79,18 @@ pub enum Error {
 ///
 /// The order of rows does not matter: trials are put in order by session, position, onset and id.
 pub fn look(trials: &[Trial], limits: &Limits, confidence: f64) -> Result<DataQuality, Error> {
+    let (practice, trials): (Vec<&Trial>, Vec<&Trial>) =
+        trials.iter().partition(|trial| exclusion::practice(trial).is_some());
     if trials.is_empty() {
         return Err(Error::NoTrials);
     }
-    let mut by_participant: BTreeMap<&ParticipantId, Vec<&Trial>> = BTreeMap::new();
-    for trial in trials {
-        by_participant.entry(&trial.participant).or_default().push(trial);
+    let mut by_participant: BTreeMap<Person<'_>, Vec<&Trial>> = BTreeMap::new();
+    for trial in &trials {
+        by_participant.entry(exclusion::person(trial)).or_default().push(trial);
     }
+    let datasets: BTreeSet<Option<&str>> =
+        by_participant.keys().map(|(_, dataset)| *dataset).collect();
+    let has_several_datasets = 1 < datasets.len();
     let labels: BTreeSet<&Label> =
         trials.iter().flat_map(|trial| trial.label.iter().chain(&trial.response)).collect();
     let chance = (2 <= labels.len()).then(|| 1.0 / real(labels.len()));
@@ -93,19 +100,19 @@ pub fn look(trials: &[Trial], limits: &Limits, confidence: f64) -> Result<DataQu
         longest: trials.iter().filter_map(|trial| trial.exposure).max(),
         has_responses: trials.iter().any(|trial| trial.response.is_some()),
     };
-    let in_order: Vec<(&ParticipantId, Vec<&Trial>)> = by_participant
+    let in_order: Vec<(Person<'_>, Vec<&Trial>)> = by_participant
         .into_par_iter()
-        .map(|(participant, mut trials)| {
+        .map(|(person, mut trials)| {
             exclusion::sort_in_time(&mut trials);
-            (participant, trials)
+            (person, trials)
         })
         .collect();
     let mut participants: Vec<ParticipantQuality> = in_order
         .par_iter()
-        .map(|(participant, trials)| {
+        .map(|(person, trials)| {
             let sessions: BTreeSet<_> = trials.iter().map(|trial| &trial.session).collect();
             ParticipantQuality {
-                participant: (*participant).clone(),
+                participant: named(*person, has_several_datasets),
                 n_sessions: sessions.len(),
                 facts: facts::of(trials, &scope),
                 streak: facts::streak(trials, &scope),
@@ -137,11 +144,20 @@ pub fn look(trials: &[Trial], limits: &Limits, confidence: f64) -> Result<DataQu
         let n_participants = participants.len();
         caveats.add(Caveat::ManyFlagged { n_flagged, n_participants });
     }
+    let mut exclusions = Vec::new();
+    if !practice.is_empty() {
+        let (rule, meaning) = exclusion::PRACTICE;
+        let n_trials = practice.len();
+        let (rule, meaning) = (rule.to_owned(), meaning.to_owned());
+        exclusions.push(ExclusionCount { rule, meaning, n_participants: 0, n_trials });
+        caveats.add(Caveat::PracticeSetAside { n_trials });
+    }
     let stimuli: BTreeSet<_> = trials.iter().map(|trial| &trial.stimulus).collect();
     Ok(DataQuality {
         confidence,
         limits: *limits,
         n_trials: trials.len(),
+        exclusions,
         n_participants: participants.len(),
         n_stimuli: stimuli.len(),
         chance,
@@ -152,6 +168,14 @@ pub fn look(trials: &[Trial], limits: &Limits, confidence: f64) -> Result<DataQu
         participants,
         caveats,
     })
+}
+
+/// Returns a person's name, with the data set where names of several may be the same.
+fn named((participant, dataset): Person<'_>, has_several_datasets: bool) -> ParticipantId {
+    match dataset.filter(|_| has_several_datasets) {
+        Some(dataset) => ParticipantId::new(format!("{participant} · {dataset}")),
+        None => participant.clone(),
+    }
 }
 
 /// Returns whether a trial says when it was: an onset of 0 is the start of its own clock.

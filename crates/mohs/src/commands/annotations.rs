@@ -83,11 +83,9 @@ pub(crate) fn read(
             let read = labelme::read(paths, drawn, &masks::decode_base64)?;
             foreign.annotations = read.annotations;
             if 0 < read.n_left_out {
-                let note = format!(
-                    "{} points and lines outline nothing and are left out",
-                    read.n_left_out
-                );
-                foreign.notes.push(note);
+                let one = "point or line outlines nothing and is left out";
+                let many = "points and lines outline nothing and are left out";
+                foreign.notes.push(counted(read.n_left_out, one, many));
             }
         }
         AnnotationFormat::Masks => {
@@ -103,7 +101,16 @@ fn read_coco(path: &Path, foreign: &mut Foreign) -> Result<(), CliError> {
     let read = coco::read(path)?;
     if !read.without_label.is_empty() {
         let n = read.without_label.len();
-        foreign.notes.push(format!("{n} pictures have no annotation"));
+        foreign.notes.push(counted(n, "picture has no annotation", "pictures have no annotation"));
+    }
+    if 0 < read.n_crowds {
+        let (one, many) = ("crowd (`iscrowd`) is left out", "crowds (`iscrowd`) are left out");
+        foreign.notes.push(counted(read.n_crowds, one, many));
+    }
+    if 0 < read.n_outside {
+        let one = "outline reaches beyond its picture; what sticks out is cut off";
+        let many = "outlines reach beyond their pictures; what sticks out is cut off";
+        foreign.notes.push(counted(read.n_outside, one, many));
     }
     if read.annotations.is_empty() {
         let message = format!("`{}` should have outlines, found none", path.display());
@@ -112,6 +119,10 @@ fn read_coco(path: &Path, foreign: &mut Foreign) -> Result<(), CliError> {
     }
     foreign.annotations.extend(read.annotations);
     Ok(())
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn folder_options(args: &AnnotationArgs) -> FolderOptions {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use mohs_data::format::export::{Description, bids, psych_ds};
 use mohs_data::format::{ReadOptions, write_all};
-use mohs_data::{Checks, Trial, check};
+use mohs_data::{Checks, FileError, Problem, Trial, check};
 
-use super::import::check_output;
+use super::import::{check_output, check_overwrites_none};
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -58,8 +58,9 @@ pub(crate) fn run(args: &ExportArgs, ui: &Ui) -> Result<(), CliError> {
         check_output(&args.output)?;
         check_kind(args)?;
     }
+    check_overwrites_none(&args.output, [&args.trials])?;
     let checks = Checks { options: ReadOptions::default(), ..Checks::default() };
-    let trials: Vec<Trial> = check::read_trials(&args.trials, &checks)?;
+    let trials: Vec<Trial> = check::read_trials(&args.trials, &checks).map_err(mapped_by_import)?;
     match args.to {
         ExportFormat::Csv | ExportFormat::Parquet => write_all(&args.output, &trials)?,
         ExportFormat::Bids => bids::write(&args.output, &trials, &about(args, &trials))?,
@@ -67,6 +68,14 @@ pub(crate) fn run(args: &ExportArgs, ui: &Ui) -> Result<(), CliError> {
     }
     ui.say(&format!("written: {} ({} trials)", args.output.display(), trials.len()));
     Ok(())
+}
+
+/// Says who maps columns, because an export does not.
+fn mapped_by_import(mut error: FileError) -> FileError {
+    if let Problem::MissingColumn { hint, .. } = &mut error.problem {
+        *hint = Some("make trials of it first: mohs import csv FILE --map OURS=THEIRS".into());
+    }
+    error
 }
 
 /// Makes sure that the ending says the same as `--to`.

@@ -97,10 +97,11 @@ enum ImportFormat {
 
 pub(crate) fn run(args: &ImportArgs, ui: &Ui) -> Result<(), CliError> {
     use ImportFormat::{Coco, Labelme, Masks};
-    if let Some(output) = &args.output
-        && !matches!(args.format, Coco | Labelme | Masks)
-    {
-        check_output(output)?;
+    if let Some(output) = &args.output {
+        if !matches!(args.format, Coco | Labelme | Masks) {
+            check_output(output)?;
+        }
+        check_overwrites_none(output, args.files.iter().chain(&args.mapping))?;
     }
     let outlines = |format: AnnotationFormat| {
         let output = args.output.as_deref();
@@ -156,6 +157,23 @@ pub(super) fn check_output(output: &Path) -> Result<(), CliError> {
     .hint("the ending of a file says how it is written"))
 }
 
+/// Refuses an output that is one of the files read: the source would be lost.
+pub(super) fn check_overwrites_none<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), CliError> {
+    let Ok(target) = output.canonicalize() else { return Ok(()) };
+    let is_same = |input: &&PathBuf| input.canonicalize().is_ok_and(|input| input == target);
+    match inputs.into_iter().find(is_same) {
+        None => Ok(()),
+        Some(_) => Err(CliError::input(format!(
+            "`{}` should be a new file, found one of the files to read",
+            output.display()
+        ))
+        .hint("name another --output; your source stays as it is")),
+    }
+}
+
 /// Says what was understood, and writes it unless this is a dry run.
 fn finish<R: Record>(
     args: &ImportArgs,
@@ -172,6 +190,7 @@ fn finish<R: Record>(
     let Some(output) = &args.output else {
         return Err(CliError::input("--output is missing").hint("--output trials.csv"));
     };
+    check_overwrites_none(output, &imported.account.files)?;
     write_all(output, &imported.rows)?;
     ui.say(text.trim_end());
     ui.say(&format!("\nwritten: {}", output.display()));
@@ -196,8 +215,12 @@ fn of_trials(trials: &[Trial]) -> Vec<(&'static str, String)> {
     };
     let n_right = trials.iter().filter(|trial| trial.is_correct() == Some(true)).count();
     let n_judged = trials.iter().filter(|trial| trial.is_correct().is_some()).count();
-    let n_silent =
-        trials.iter().filter(|t| t.response.is_none() && t.marked_correct != Some(true)).count();
+    let n_silent = if trials.iter().any(|t| t.response.is_some() || t.marked_correct.is_none()) {
+        let is_silent = |t: &&Trial| t.response.is_none() && t.marked_correct != Some(true);
+        trials.iter().filter(is_silent).count().to_string()
+    } else {
+        "unknown: no answers, only whether they were right".into()
+    };
     let n_timed = trials.iter().filter(|trial| trial.rt().is_some()).count();
     vec![
         ("trials", trials.len().to_string()),
@@ -211,7 +234,7 @@ fn of_trials(trials: &[Trial]) -> Vec<(&'static str, String)> {
         ("exposures", times(&|t| t.exposure)),
         ("beeps", times(&|t| t.beep)),
         ("right answers", format!("{n_right} of {n_judged} judged")),
-        ("without answer", n_silent.to_string()),
+        ("without answer", n_silent),
         ("with rt", n_timed.to_string()),
     ]
 }

@@ -106,6 +106,31 @@ fn refused(name: &str, content: &str, args: &[&str]) -> String {
 }
 
 #[test]
+fn an_export_of_a_foreign_table_points_to_the_import() {
+    let args = ["export", "t.csv", "--to", "csv", "-o", "out.csv"];
+    let said = refused("t.csv", "who,stimulus,response\np1,a,cat\n", &args);
+    assert!(said.contains("mohs import csv FILE --map"), "{said}");
+}
+
+#[test]
+fn a_source_is_never_overwritten() {
+    let csv = "participant,stimulus,correct\np1,a,1\np1,b,0\n";
+    for args in [
+        &["import", "csv", "t.csv", "-o", "./t.csv"][..],
+        &["import", "csv", ".", "-o", "t.csv"],
+        &["export", "t.csv", "--to", "csv", "-o", "t.csv"],
+    ] {
+        let place = Place::new();
+        place.write("t.csv", csv);
+        let ran = place.run(args);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        assert!(ran.stderr().contains("found one of the files to read"), "{}", ran.all());
+        assert!(ran.stderr().contains("name another --output"), "{}", ran.all());
+        assert_eq!(place.read("t.csv"), csv);
+    }
+}
+
+#[test]
 fn bad_input_is_refused_with_its_place_and_a_hint() {
     let cut = &JSPSYCH[..JSPSYCH.len() - 40];
     let all = [

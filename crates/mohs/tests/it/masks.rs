@@ -45,20 +45,42 @@ fn votes_and_tables_are_written() {
     let agreement = masks["objects"][0]["agreement"]["value"].as_f64().unwrap();
     assert!((agreement - (1.0 / 3.0 + 0.5 + 0.5) / 3.0).abs() < 1e-12);
     assert_eq!(masks["objects"][0]["place"]["size"]["value"], 0.25);
-    let votes = place.read("out/masks/annotations.json");
+    let votes = place.read("out/votes/annotations.json");
     assert_eq!(votes.matches("\"n_annotators\":3").count(), 2);
-    assert!(place.bytes("out/masks/b/c.png").starts_with(b"\x89PNG"));
+    assert!(place.bytes("out/votes/b/c.png").starts_with(b"\x89PNG"));
     assert!(place.read("out/object-masks.csv").starts_with("stimulus,label,height,width,"));
     assert_eq!(place.read("out/annotators.csv").lines().count(), 4);
     // The votes are a file of annotations like any other.
-    let again = place.run(&["score", "masks", "out/masks/annotations.json", "--quiet"]).ok();
+    let again = place.run(&["score", "masks", "out/votes/annotations.json", "--quiet"]).ok();
     assert!(again.stdout().contains("2 drawings that came with a data set"), "{}", again.all());
     // So are the pictures.
-    let args = ["score", "masks", "out/masks", "--from", "masks", "--quiet"];
+    let args = ["score", "masks", "out/votes", "--from", "masks", "--quiet"];
     assert!(place.run(&args).ok().stdout().contains("2 drawings"));
     place.run(&["report", "out", "--quiet"]).ok();
     let page = place.read("out/report.html");
     assert!(page.contains("Who draws how well") && page.contains("class=\"voted\""));
+}
+
+#[test]
+fn own_masks_stay_and_old_votes_go() {
+    let place = Place::new();
+    let args = ["score", "masks", "drawn.json", "--output", "out", "--quiet"];
+    place.write("drawn.json", file(&three_people()));
+    std::fs::create_dir_all(place.path("out/masks")).unwrap();
+    place.write("out/masks/a.png", "mine");
+    place.run(&args).ok();
+    assert!(place.bytes("out/votes/b/c.png").starts_with(b"\x89PNG"));
+    // Without `b/c` in the drawings its vote goes.
+    place.write("drawn.json", file(&three_people()[..3]));
+    place.run(&args).ok();
+    assert!(!place.path("out/votes/b").exists());
+    assert!(place.bytes("out/votes/a.png").starts_with(b"\x89PNG"));
+    assert_eq!(place.read("out/masks/a.png"), "mine");
+    // A folder that is not ours is left alone.
+    place.write("out/votes/annotations.json", "{}");
+    let ran = place.run(&args);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert!(ran.stderr().contains("something else than votes"), "{}", ran.all());
 }
 
 #[test]

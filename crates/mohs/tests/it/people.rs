@@ -68,6 +68,19 @@ fn a_cell_that_is_no_answer_is_refused_with_its_place_and_nothing_is_written() {
 }
 
 #[test]
+fn trials_with_a_count_are_refused_and_what_nobody_answered_is_said() {
+    let place = Place::new();
+    place.write("trials.csv", "participant,stimulus,correct,count\na,x,1,3\nb,x,0,3\n");
+    let ran = place.run(&["score", "item-response", "trials.csv"]);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert!(ran.stderr().contains("`count`") && ran.stderr().contains("hint:"), "{}", ran.all());
+    place.write("matrix.csv", "q1,q2,q3\n1,0,\n0,1,\n1,1,\n0,0,\n,,\n");
+    let ran = place.run(&["score", "item-response", "matrix.csv", "--model", "1pl"]).ok();
+    let said = "want of any answer: 1 participant and 1 stimulus";
+    assert!(ran.stdout().contains(said), "{}", ran.all());
+}
+
+#[test]
 fn quality_names_who_answers_too_fast() {
     let place = Place::new();
     place.write("trials.csv", trials());

@@ -20,6 +20,8 @@ use crate::{FileError, Problem};
 pub(super) struct ForeignTable {
     pub(super) path: PathBuf,
     names: Vec<CompactString>,
+    /// How many of the names, the first ones, stand in the file; the others were added.
+    n_theirs: usize,
     pub(super) rows: Vec<ForeignRow>,
 }
 
@@ -80,7 +82,7 @@ impl ForeignTable {
             let place = Place { line: Some(source.line()), record: None };
             rows.push(ForeignRow { place, cells: cells.collect() });
         }
-        Ok(Self { path: path.to_owned(), names, rows })
+        Ok(Self { path: path.to_owned(), n_theirs: names.len(), names, rows })
     }
 
     /// Makes a table of JSON objects; nested values stay JSON text.
@@ -111,11 +113,17 @@ impl ForeignTable {
         if let Some(nameless) = names.iter_mut().find(|name| name.is_empty()) {
             *nameless = "unnamed".into();
         }
-        Self { path: path.to_owned(), names, rows }
+        Self { path: path.to_owned(), n_theirs: names.len(), names, rows }
     }
 
     pub(super) fn names(&self) -> &[CompactString] {
         &self.names
+    }
+
+    /// Says a column's name: marked if it stands in the file, bare if a reader made it.
+    pub(super) fn told(&self, column: usize) -> String {
+        let name = &self.names[column];
+        if column < self.n_theirs { format!("`{name}`") } else { name.to_string() }
     }
 
     /// Returns where a column stands.
@@ -162,6 +170,7 @@ impl ForeignTable {
     pub(super) fn remove_column(&mut self, name: &str) -> bool {
         let Some(idx) = self.column(name) else { return false };
         self.names.remove(idx);
+        self.n_theirs -= usize::from(idx < self.n_theirs);
         for row in &mut self.rows {
             row.cells.remove(idx);
         }
@@ -232,6 +241,9 @@ mod tests {
         assert_eq!(table.cell(0, "a"), "1");
         assert_eq!(table.cell(0, "b"), "");
         assert_eq!(table.cell(1, "c"), r#"{"d":[1,2]}"#);
+        let mut table = table;
+        table.set_column("made up", |_, _| "x".into());
+        assert_eq!((table.told(0), table.told(3)), ("`a`".into(), "made up".into()));
     }
 
     #[test]

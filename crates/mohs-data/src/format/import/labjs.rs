@@ -143,11 +143,15 @@ fn session(
     mapping::records(&table, &mapping, &tag, account)
 }
 
+/// When screens without an answer ended.
+const TIMED_OUT: &str = "time_end of screens without an answer";
+
 /// Adds clocks and answers, which all lab.js studies write in the same way.
 ///
 /// `time_show` is when a screen was first drawn. A screen that ended before that has none; lab.js
 /// then counts `duration` from `time_render`, and so do we. Without either, the answer counts but
-/// has no response time. A screen that timed out has no answer, whatever stood in the cell before.
+/// has no response time. A screen that timed out has no answer, whatever stood in the cell before;
+/// its end is when the picture went.
 fn map_answers(table: &mut ForeignTable, mapping: &mut Mapping, account: &mut Account) {
     let has_clock = table.is_filled("time_show") && table.is_filled("time_end");
     let is_answered = |table: &ForeignTable, row: usize| {
@@ -174,6 +178,12 @@ fn map_answers(table: &mut ForeignTable, mapping: &mut Mapping, account: &mut Ac
         mapping.or_column("onset_ms", "time_show, else time_render");
         table.set_column("time_end of answered screens", only_answered("time_end"));
         mapping.or_column("response_ms", "time_end of answered screens");
+        table.set_column(TIMED_OUT, |table, row| {
+            if is_answered(table, row) { "".into() } else { table.cell(row, "time_end").into() }
+        });
+        if table.is_filled(TIMED_OUT) {
+            mapping.or_column("offset_ms", TIMED_OUT);
+        }
     } else if table.is_filled("duration") {
         table.set_column("duration of answered screens", only_answered("duration"));
         mapping.or_column("rt_ms", "duration of answered screens");

@@ -404,7 +404,7 @@ impl<'a> Plan<'a> {
                         Some(unit) if unit != Unit::Millis => format!(" ({})", unit.name()),
                         _ => String::new(),
                     };
-                    format!("`{}`{unit}", self.table.names()[column])
+                    format!("{}{unit}", self.table.told(column))
                 }
                 From::Constant(value) => format!("always \"{value}\""),
                 From::Place => "the place in the file".to_owned(),

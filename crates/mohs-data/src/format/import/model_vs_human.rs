@@ -1,6 +1,6 @@
 //! Answers of people and models to degraded pictures, as the model-vs-human benchmark keeps them.
 //!
-//! One CSV file per observer and session, `<dataset>_<observer>_session_<k>.csv`, with the columns
+//! One CSV file per observer and session, `<dataset>_<observer>_session_<k>.csv` (or `session-<k>`), with the columns
 //! `subj, session, trial, rt, object_response, category, condition, imagename` in any case.
 //! Response times are seconds, `NaN` for models; the answer `na` is none. Conditions are spelled
 //! as a data frame would print them (`0.10` is `0.1`, `true` is `True`), because the benchmark's
@@ -70,7 +70,8 @@ pub fn parse(
     mapping.carry_over(&mut table)?;
     mapping.filter(&mut table, account)?;
 
-    let dataset = dataset_of(path);
+    let observer = (0..table.rows.len()).map(|row| table.cell(row, "subj")).next();
+    let dataset = dataset_of(path, observer.unwrap_or_default());
     let conditions = as_a_data_frame_prints(&column(&table, "condition"));
     let ids = |table: &ForeignTable, row| {
         let session = match table.cell(row, "session") {
@@ -151,11 +152,17 @@ fn column(table: &ForeignTable, name: &str) -> Vec<CompactString> {
     (0..table.rows.len()).map(|row| table.cell(row, name).into()).collect()
 }
 
-/// Returns the data set: what stands before `_<observer>_session_<k>`, else the folder's name.
-fn dataset_of(path: &Path) -> String {
+/// Returns the data set: what stands before `_<observer>_session` in the file's name, else the
+/// folder's name.
+fn dataset_of(path: &Path, observer: &str) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let before_session = stem.rsplit_once("_session_").map(|(before, _)| before);
-    let from_name = before_session.and_then(|before| before.split_once('_')).map(|(name, _)| name);
+    let before_session = stem.rsplit_once("_session").map(|(before, _)| before);
+    let from_name = before_session.and_then(|before| {
+        let named = before.strip_suffix(observer).and_then(|name| name.strip_suffix('_'));
+        named
+            .or_else(|| before.split_once("_subject-").map(|(name, _)| name))
+            .or_else(|| before.split_once('_').map(|(name, _)| name))
+    });
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
     match (from_name, folder) {
         (Some(name), _) => name.to_owned(),
@@ -274,6 +281,19 @@ mod tests {
         let text = TWO.replace("subject-01,", "resnet50,");
         let trials = read("uniform-noise_resnet50_session_1.csv", &text).unwrap();
         assert_eq!(trials[0].extra.get("observer"), Some("model"));
+    }
+
+    #[test]
+    fn the_data_set_stands_before_the_observer() {
+        let dataset = |name: &str, observer: &str| dataset_of(Path::new(name), observer);
+        assert_eq!(
+            dataset("raw/cue-conflict_subject-01_session_1.csv", "subject-01"),
+            "cue-conflict"
+        );
+        assert_eq!(dataset("raw/colour_simclr_x1_session-1.csv", "simclr_x1"), "colour");
+        assert_eq!(dataset("raw/my_set_vgg16_session-1.csv", "vgg16"), "my_set");
+        assert_eq!(dataset("raw/sketch_ResNet_session_2.csv", "resnet"), "sketch");
+        assert_eq!(dataset("stylized/one.csv", "resnet"), "stylized");
     }
 
     #[test]

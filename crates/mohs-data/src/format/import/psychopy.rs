@@ -1,10 +1,12 @@
 //! PsychoPy's wide CSV: one row per pass of a loop.
 //!
 //! The answer stands in `<component>.keys` with `<component>.rt` in seconds and
-//! `<component>.corr`. With several such components (instructions have one too) the one with
-//! `.corr` is taken, then the one filled in most often; `--map response=other.keys` says it
-//! better. Rows are trials when the answer cell is filled in (`None` means no answer) or, in a
-//! loop, when a stimulus was shown. The loop's name (`trials` of `trials.thisN`) is the block.
+//! `<component>.corr`. Several components that judge answers (practice often has its own) are
+//! read row by row: the one with a value counts. Where none judges, the one filled in most often
+//! is taken, because instructions have one too; `--map response=other.keys` says it better. Rows
+//! are trials when the answer cell is filled in (`None` means no answer) or, in a loop, when a
+//! stimulus was shown. The loop's name (`trials` of `trials.thisN`) is the block; loops called
+//! practice or tutorial are the block `practice`.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +64,7 @@ pub fn parse(
     account.n_records += table.rows.len();
     let mut mapping = options.mapping.clone();
     mapping.carry_over(&mut table)?;
-    map(&table, &mut mapping)?;
+    map(&mut table, &mut mapping, account)?;
     if !mapping.filter(&mut table, account)? {
         choose(&mut table, &mapping, account);
     }
@@ -78,7 +80,13 @@ pub fn parse(
     });
     mapping.or_column("session", "participant and session");
     table.set_column("loop", loop_of);
-    if table.is_filled("loop") {
+    if (0..table.rows.len()).any(|row| is_practice(table.cell(row, "loop"))) {
+        table.set_column(BLOCK, |table, row| match table.cell(row, "loop") {
+            name if is_practice(name) => "practice".into(),
+            name => name.into(),
+        });
+        mapping.or_column("block", BLOCK);
+    } else if table.is_filled("loop") {
         mapping.or_column("block", "loop");
     }
     let mut trials = mapping::records(&table, &mapping, tag, account)?;
@@ -93,10 +101,23 @@ fn loop_of(table: &ForeignTable, row: usize) -> CompactString {
     loops.rfind(counter).unwrap_or_default().into()
 }
 
+/// Where blocks come from when some loops are practice.
+const BLOCK: &str = "loop, practice under one name";
+
+fn is_practice(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.contains("practice") || name.contains("tutorial")
+}
+
 /// Says which columns are ours.
-fn map(table: &ForeignTable, mapping: &mut Mapping) -> Result<(), FileError> {
+fn map(
+    table: &mut ForeignTable,
+    mapping: &mut Mapping,
+    account: &mut Account,
+) -> Result<(), FileError> {
     if !mapping.has("response") {
-        let Some(component) = component_of(table) else {
+        let components = components_of(table);
+        let Some(component) = merged(table, &components, account) else {
             let hint = "PsychoPy writes answers to columns such as `key_resp.keys`; if yours has \
                         another name: --map response=YOUR_COLUMN"
                 .to_owned();
@@ -135,19 +156,54 @@ fn map(table: &ForeignTable, mapping: &mut Mapping) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Returns the component that takes the answer.
-fn component_of(table: &ForeignTable) -> Option<String> {
+/// Returns the components that take answers, the one filled in most often first: all that judge
+/// them or, where none does, one.
+fn components_of(table: &ForeignTable) -> Vec<String> {
     let n_filled =
         |name: &str| (0..table.rows.len()).filter(|row| !table.cell(*row, name).is_empty()).count();
-    let mut best: Option<((bool, usize), String)> = None;
-    for component in table.names().iter().filter_map(|name| name.strip_suffix(".keys")) {
-        let is_judged = table.is_filled(&format!("{component}.corr"));
-        let rank = (is_judged, n_filled(&format!("{component}.keys")));
-        if best.as_ref().is_none_or(|(best, _)| *best < rank) {
-            best = Some((rank, component.to_owned()));
-        }
+    let components = table.names().iter().filter_map(|name| name.strip_suffix(".keys"));
+    let mut ranked: Vec<(bool, usize, &str)> = components
+        .map(|component| {
+            let is_judged = table.is_filled(&format!("{component}.corr"));
+            (is_judged, n_filled(&format!("{component}.keys")), component)
+        })
+        .collect();
+    ranked.sort_by_key(|(is_judged, n, _)| std::cmp::Reverse((*is_judged, *n)));
+    let n_judged = ranked.iter().filter(|(is_judged, ..)| *is_judged).count();
+    ranked.into_iter().take(n_judged.max(1)).map(|(.., name)| name.to_owned()).collect()
+}
+
+/// Makes one component of several, each row taking the one that has a value; returns its name.
+fn merged(
+    table: &mut ForeignTable,
+    components: &[String],
+    account: &mut Account,
+) -> Option<String> {
+    let [_, _, ..] = components else { return components.first().cloned() };
+    let keys = |table: &ForeignTable, row: usize, component: &str| -> CompactString {
+        table.cell(row, &format!("{component}.keys")).into()
+    };
+    let chosen: Vec<Option<&String>> = (0..table.rows.len())
+        .map(|row| {
+            let is_key = |name: &&String| !["", "None"].contains(&&*keys(table, row, name));
+            let is_filled = |name: &&String| !keys(table, row, name).is_empty();
+            components.iter().find(is_key).or_else(|| components.iter().find(is_filled))
+        })
+        .collect();
+    let name = components.join(", else ");
+    for end in ["keys", "rt", "corr"] {
+        table.set_column(&format!("{name}.{end}"), |table, row| {
+            chosen[row]
+                .map_or("", |component| table.cell(row, &format!("{component}.{end}")))
+                .into()
+        });
     }
-    best.map(|(_, component)| component)
+    account.notices.push(format!(
+        "{}: answers stand in several components, each row has that of the one with a value: {}",
+        table.path.display(),
+        components.join(", ")
+    ));
+    Some(name)
 }
 
 fn choose(table: &mut ForeignTable, mapping: &Mapping, account: &mut Account) {
@@ -191,6 +247,27 @@ mod tests {
         assert_eq!(trials[1].response, None);
         assert_eq!(trials[1].idx, Some(1));
         assert_eq!(trials[1].extra.get("frameRate"), Some("60"));
+    }
+
+    #[test]
+    fn practice_with_a_component_of_its_own_has_answers_too() {
+        let csv = "image,corrAns,practice_trials.thisN,trials.thisN,resp_p.keys,resp_p.corr,\
+            resp_p.rt,resp.keys,resp.corr,resp.rt,participant\n\
+            p.png,f,0,,f,1,0.5,,,,p7\n\
+            a.png,j,,0,,,,None,0,,p7\n\
+            b.png,j,,1,,,,f,0,0.25,p7\n";
+        let mut account = Account::default();
+        let options = ImportOptions::default();
+        let trials = parse(Path::new("p.csv"), csv.into(), "p", &options, &mut account).unwrap();
+        let answers: Vec<_> =
+            trials.iter().map(|t| t.response.as_ref().map(|r| r.as_str())).collect();
+        assert_eq!(answers, [Some("f"), None, Some("f")]);
+        assert_eq!(trials[0].rt(), crate::Millis::new(500.0));
+        assert_eq!(trials[0].block.as_deref(), Some("practice"));
+        assert_eq!(trials[0].extra.get("loop"), Some("practice_trials"));
+        assert_eq!(trials[1].block.as_deref(), Some("trials"));
+        assert_eq!(trials[1].marked_correct, Some(false));
+        assert!(account.notices[0].ends_with("the one with a value: resp, resp_p"));
     }
 
     #[test]

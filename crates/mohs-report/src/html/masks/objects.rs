@@ -27,6 +27,7 @@ pub(super) fn section(found: &ObjectMasks) -> Option<Section> {
     );
     let mut body = histogram(
         size,
+        found.method.confidence,
         &Drawn {
             id: "masks-size",
             title: "Size",
@@ -59,7 +60,10 @@ pub(super) fn section(found: &ObjectMasks) -> Option<Section> {
         ),
     ];
     for (of, drawn) in others {
-        body += &of.as_ref().map(|of| histogram(of, &drawn)).unwrap_or_default();
+        body += &of
+            .as_ref()
+            .map(|of| histogram(of, found.method.confidence, &drawn))
+            .unwrap_or_default();
     }
     body += &coverage(found);
     Some(Section { id: "masks-objects", nav: "Objects", title: "How objects lie".into(), body })

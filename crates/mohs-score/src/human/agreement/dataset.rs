@@ -56,6 +56,7 @@ pub(super) struct Doubts {
     pub(super) has_fixed_people: bool,
     pub(super) n_partly_shared: usize,
     pub(super) n_too_few_shared: usize,
+    pub(super) n_conditions_dropped: usize,
     pub(super) n_candidates: usize,
     pub(super) n_looked_at: usize,
     pub(super) n_no_room: usize,
@@ -137,6 +138,7 @@ impl Doubts {
     fn add(&mut self, pairs: &Pairs) {
         self.n_partly_shared += pairs.n_partly_shared;
         self.n_too_few_shared += pairs.n_too_few_shared;
+        self.n_conditions_dropped += pairs.n_conditions_dropped;
         self.n_candidates += pairs.n_candidates;
         self.n_looked_at += pairs.pairs.len() + pairs.n_too_few_shared;
         let has_no_room = |pair: &&Pair| error_consistency::has_no_room(pair);

@@ -144,6 +144,8 @@ pub(super) struct Pairs {
     pub(super) n_too_few_shared: usize,
     /// Pairs that share only part of what each saw.
     pub(super) n_partly_shared: usize,
+    /// Conditions of pairs compared in others that share too little in this one.
+    pub(super) n_conditions_dropped: usize,
 }
 
 /// Returns the pairs among candidates that share enough, of a sample of them if there are many.
@@ -167,11 +169,11 @@ pub(super) fn pairs(
         }
     }
     let n_looked_at = candidates.len();
-    let mut n_partly_shared = 0;
+    let (mut n_partly_shared, mut n_conditions_dropped) = (0, 0);
     let pairs: Vec<Pair> = candidates
         .into_iter()
         .filter_map(|(a, b)| {
-            let mut is_partial = false;
+            let (mut is_partial, mut n_dropped) = (false, 0);
             let conditions: Vec<SharedCondition> = (0..table.conditions.len())
                 .filter_map(|condition_idx| {
                     let (of_a, of_b) = (&seen[a][condition_idx], &seen[b][condition_idx]);
@@ -179,16 +181,18 @@ pub(super) fn pairs(
                     let is_all = shared.len() == of_a.len() && shared.len() == of_b.len();
                     let is_enough = MIN_SHARED <= shared.len() || is_all;
                     is_partial |= !is_all && is_enough;
+                    n_dropped += usize::from(!is_enough && !shared.is_empty());
                     (is_enough && !shared.is_empty())
                         .then_some(SharedCondition { condition_idx, shared })
                 })
                 .collect();
             n_partly_shared += usize::from(is_partial);
+            n_conditions_dropped += if conditions.is_empty() { 0 } else { n_dropped };
             (!conditions.is_empty()).then_some(Pair { a, b, conditions })
         })
         .collect();
     let n_too_few_shared = n_looked_at - pairs.len();
-    Pairs { pairs, n_candidates, n_too_few_shared, n_partly_shared }
+    Pairs { pairs, n_candidates, n_too_few_shared, n_partly_shared, n_conditions_dropped }
 }
 
 /// Returns what two sorted lists of showings have in common.

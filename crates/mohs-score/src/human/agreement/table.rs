@@ -8,6 +8,7 @@ use mohs_data::{
 };
 
 use super::Error;
+use crate::human::exclusion;
 use crate::human::viewing_time::ExclusionCount;
 
 /// The name of the data set when trials name none.
@@ -98,7 +99,12 @@ pub(super) fn sort(trials: &[Trial], all_conditions: bool) -> Sorted<'_> {
     let mut seen: BTreeSet<(&str, &ParticipantId, String, &StimulusId)> = BTreeSet::new();
     let mut left_out: Vec<(&Trial, String)> = Vec::new();
     let mut repeated: Vec<(&Trial, String)> = Vec::new();
+    let mut practice: Vec<(&Trial, String)> = Vec::new();
     for trial in in_order {
+        if let Some(detail) = exclusion::practice(trial) {
+            practice.push((trial, detail));
+            continue;
+        }
         let dataset = extra(trial, "dataset").unwrap_or(UNNAMED);
         let condition = condition(trial);
         let detail = format!("condition {condition}");
@@ -110,6 +116,10 @@ pub(super) fn sort(trials: &[Trial], all_conditions: bool) -> Sorted<'_> {
         } else {
             sorted.kept.entry(dataset).or_default().push(trial);
         }
+    }
+    if !practice.is_empty() {
+        let (rule, meaning) = exclusion::PRACTICE;
+        set_aside(&mut sorted, rule, meaning, &practice);
     }
     let has_benchmark = trials.iter().any(|trial| extra(trial, "benchmark").is_some());
     if has_benchmark && !all_conditions {

@@ -11,6 +11,9 @@ use crate::proportion::real;
 const N_PARTICIPANTS_WANTED: usize = 10;
 /// Judgements from which a participant's agreement with the rest is held against chance.
 const N_JUDGEMENTS_WANTED: usize = 20;
+/// Agreement with the rest that is clearly better than a coin: somebody is said to be at chance only
+/// if the data rule this out.
+const CLEARLY_BETTER: f64 = 0.7;
 /// Times by which intervals over people exceed those by information before it is said.
 const MUCH_WIDER: f64 = 1.5;
 
@@ -37,7 +40,21 @@ pub(super) fn add(scored: &Scored<'_>, input: &Input<'_>, findings: &mut PairedJ
         findings.components.iter().filter(|c| c.is_separated).find_map(|c| c.prior_sd)
     {
         let n_components = findings.components.iter().filter(|c| c.is_separated).count();
-        findings.caveats.add(Caveat::SeparatedJudgements { stimuli, n_components, prior_sd });
+        let only = |has_won: bool| -> Vec<StimulusId> {
+            let is = |f: &&StimulusFinding| {
+                f.n_ties == 0 && f.n_harder == if has_won { f.difficulty.n } else { 0 }
+            };
+            let concerned = findings.stimuli.iter().filter(separated).filter(is);
+            concerned.map(|f| f.stimulus.clone()).collect()
+        };
+        let (only_won, only_lost) = (only(true), only(false));
+        findings.caveats.add(Caveat::SeparatedJudgements {
+            stimuli,
+            only_won,
+            only_lost,
+            n_components,
+            prior_sd,
+        });
     }
     let questions: BTreeSet<Option<&str>> =
         input.comparisons.iter().map(|comparison| comparison.question.as_deref()).collect();
@@ -72,7 +89,10 @@ pub(super) fn add(scored: &Scored<'_>, input: &Input<'_>, findings: &mut PairedJ
         .participants
         .iter()
         .filter_map(|participant| participant.agreement_with_rest)
-        .filter(|agreement| N_JUDGEMENTS_WANTED <= agreement.n && agreement.low <= 0.5)
+        .filter(|agreement| {
+            let is_known = N_JUDGEMENTS_WANTED <= agreement.n && agreement.high < CLEARLY_BETTER;
+            is_known && agreement.low <= 0.5
+        })
         .count();
     if 0 < at_chance {
         findings.caveats.add(Caveat::JudgesAtChance { n_participants: at_chance });

@@ -66,10 +66,27 @@ fn centred(value: f64, draws: &[f64], confidence: f64, n: usize) -> Option<Estim
     percentile(value, &sorted, confidence, n)
 }
 
-/// Returns [`centred`] within −1 and 1.
-fn correlation(value: f64, draws: &[f64], confidence: f64, n: usize) -> Option<Estimate> {
+/// Returns [`centred`] within what is attainable: `most`, and the same below 0.
+fn correlation(
+    value: f64,
+    draws: &[f64],
+    most: f64,
+    confidence: f64,
+    n: usize,
+) -> Option<Estimate> {
     let Estimate { low, high, .. } = centred(value, draws, confidence, n)?;
-    Estimate::new(value, low.max(-1.0), high.min(1.0), confidence, n)
+    // Difficulties that tie may pass what is attainable without ties.
+    let most = most.max(value.abs()).min(1.0);
+    Estimate::new(value, low.max(-most), high.min(most), confidence, n)
+}
+
+/// Returns the largest coefficients of levels with difficulties that do not tie: levels that tie
+/// keep rank correlations below 1. For Pearson's that depends on the difficulties, and is 1.
+fn attainable(levels: &[f64]) -> Three {
+    let mut sorted = levels.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let places: Vec<f64> = (0..sorted.len()).map(crate::proportion::real).collect();
+    [Some(1.0), spearman(&sorted, &places), kendall_tau_b(&sorted, &places)]
 }
 
 fn three(x: &[f64], y: &[f64]) -> Three {
@@ -88,6 +105,12 @@ impl Levels<'_> {
 
     /// Returns the correlations over all stimuli, and the number of these.
     fn overall(&self, difficulty: &[f64]) -> (Three, usize) {
+        let (levels, difficulties) = self.pooled(difficulty);
+        (three(&levels, &difficulties), levels.len())
+    }
+
+    /// Returns levels and difficulties of all stimuli, both from the mean of their component.
+    fn pooled(&self, difficulty: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut all_levels, mut all_difficulties) = (Vec::new(), Vec::new());
         for members in self.members {
             let (mut levels, mut difficulties) = self.of_component(members, difficulty);
@@ -101,17 +124,25 @@ impl Levels<'_> {
             all_levels.append(&mut levels);
             all_difficulties.append(&mut difficulties);
         }
-        (three(&all_levels, &all_difficulties), all_levels.len())
+        (all_levels, all_difficulties)
     }
 
     /// Returns the means over components of the correlations inside, and how many have each.
     fn within(&self, difficulty: &[f64]) -> [(Option<f64>, usize); 3] {
+        self.means_within(difficulty, three)
+    }
+
+    fn means_within(
+        &self,
+        difficulty: &[f64],
+        of: impl Fn(&[f64], &[f64]) -> Three,
+    ) -> [(Option<f64>, usize); 3] {
         let inside: Vec<Three> = self
             .members
             .iter()
             .map(|members| {
                 let (levels, difficulties) = self.of_component(members, difficulty);
-                three(&levels, &difficulties)
+                of(&levels, &difficulties)
             })
             .collect();
         [0, 1, 2].map(|which| {
@@ -134,7 +165,9 @@ impl Levels<'_> {
         };
         let (value, n) = of(difficulty)?;
         let drawn: Vec<f64> = draws.iter().filter_map(|draw| Some(of(draw)?.0)).collect();
-        correlation(value, &drawn, confidence, n)
+        let (levels, _) = self.of_component(&self.members[component], difficulty);
+        let most = attainable(&levels)[2].unwrap_or(1.0);
+        correlation(value, &drawn, most, confidence, n)
     }
 
     /// Returns everything about levels.
@@ -150,9 +183,14 @@ impl Levels<'_> {
         let drawn_overall: Vec<Three> = draws.iter().map(|draw| self.overall(draw).0).collect();
         let drawn_within: Vec<Three> =
             draws.iter().map(|draw| self.within(draw).map(|(value, _)| value)).collect();
-        let estimate = |value: Option<f64>, which: usize, drawn: &[Three], n: usize| {
-            let drawn: Vec<f64> = drawn.iter().filter_map(|three| three[which]).collect();
-            correlation(value?, &drawn, confidence, n)
+        let most_overall = attainable(&self.pooled(difficulty).0);
+        let most_within =
+            self.means_within(difficulty, |levels, _| attainable(levels)).map(|(most, _)| most);
+        let estimate = |(value, n): (Option<f64>, usize), drawn: Vec<f64>, most: Option<f64>| {
+            correlation(value?, &drawn, most.unwrap_or(1.0), confidence, n)
+        };
+        let of = |drawn: &[Three], which: usize| -> Vec<f64> {
+            drawn.iter().filter_map(|three| three[which]).collect()
         };
         let correlations = |of: &dyn Fn(usize) -> Option<Estimate>| Correlations {
             pearson: of(0),
@@ -161,8 +199,12 @@ impl Levels<'_> {
         };
         LevelFinding {
             levels: self.groups(names, difficulty, draws, confidence),
-            overall: correlations(&|idx| estimate(overall[idx], idx, &drawn_overall, n_stimuli)),
-            within: correlations(&|idx| estimate(within[idx].0, idx, &drawn_within, within[idx].1)),
+            overall: correlations(&|idx| {
+                estimate((overall[idx], n_stimuli), of(&drawn_overall, idx), most_overall[idx])
+            }),
+            within: correlations(&|idx| {
+                estimate(within[idx], of(&drawn_within, idx), most_within[idx])
+            }),
         }
     }
 
@@ -240,10 +282,19 @@ mod tests {
 
     #[test]
     fn an_interval_of_a_correlation_lies_around_it_and_within_one() {
-        let around = correlation(0.7, &[0.5, 0.6, 0.4], 0.95, 9).unwrap();
+        let around = correlation(0.7, &[0.5, 0.6, 0.4], 1.0, 0.95, 9).unwrap();
         assert!((around.high - 0.795).abs() < 1e-9 && (around.low - 0.605).abs() < 1e-9);
-        assert!(correlation(0.98, &[0.5, 0.6, 0.4], 0.95, 9).unwrap().high <= 1.0);
-        assert_eq!(correlation(0.7, &[f64::NAN], 0.95, 9), None);
+        assert!(correlation(0.98, &[0.5, 0.6, 0.4], 1.0, 0.95, 9).unwrap().high <= 1.0);
+        assert_eq!(correlation(0.7, &[f64::NAN], 1.0, 0.95, 9), None);
+    }
+
+    /// Levels 1, 1, 2, 2: 4 of 6 pairs differ in level, so τ-b is at most 4 / √(4 · 6) = 0.816.
+    #[test]
+    fn an_interval_stays_within_what_ties_in_levels_allow() {
+        let most = attainable(&[1.0, 2.0, 1.0, 2.0])[2].unwrap();
+        assert!((most - 4.0 / 24.0_f64.sqrt()).abs() < 1e-12);
+        let found = correlation(0.8, &[0.5, 0.6, 0.7], most, 0.95, 4).unwrap();
+        assert!(found.high <= most && 0.8 <= found.high, "{found:?}");
     }
 
     #[test]

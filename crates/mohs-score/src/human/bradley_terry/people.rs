@@ -13,13 +13,16 @@
 //!
 //! which is 1/2 without ties, as in Bennett's S.
 //!
+//! Intervals redraw people and, independently, pairs of stimuli: of two or three people every draw
+//! that counts holds the same answers, and draws of people alone would lie on one side of `o`.
+//!
 //! # References
 //!
 //! - K. Krippendorff (2004), "Reliability in content analysis".
 //! - E. M. Bennett, R. Alpert, A. C. Goldstein (1954), "Communications through limited-response
 //!   questioning".
 
-use mohs_data::{Estimate, Harder, Sides};
+use mohs_data::{Estimate, Harder, Seed, Sides};
 use rayon::prelude::*;
 
 use super::collected::{Collected, Counted, Judgement};
@@ -27,9 +30,13 @@ use super::findings::{AgreementFinding, ParticipantFinding};
 use super::fit::Fit;
 use super::model::Rules;
 use super::resampled::Draws;
+use crate::draw::Draw;
 use crate::human::exclusion;
 use crate::proportion::{real, wilson};
 use crate::resample::percentile;
+
+/// Stream of the draws of pairs.
+const PAIRS: u64 = 61;
 
 /// Judgements of one pair by one participant, by answer.
 struct Share {
@@ -58,10 +65,27 @@ impl Units {
         Self(units)
     }
 
+    /// Returns how often each pair is drawn when as many as there are are drawn with replacement.
+    fn drawn(&self, seed: Seed, draw_idx: usize) -> Vec<f64> {
+        let n = self.0.len();
+        let mut draw = Draw::new(seed, &[PAIRS, draw_idx as u64]);
+        let mut times = vec![0.0; n];
+        for _ in 0..n {
+            times[draw.below(n)] += 1.0;
+        }
+        times
+    }
+
     /// Returns observed agreement and the share of ties; `None` when no two people are left.
-    fn agreement(&self, weight: impl Fn(usize) -> f64) -> Option<(f64, f64)> {
+    /// People count as often as `weight` says, pairs as often as `times` says.
+    fn agreement(
+        &self,
+        weight: impl Fn(usize) -> f64,
+        times: impl Fn(usize) -> f64,
+    ) -> Option<(f64, f64)> {
         let (mut same, mut n_tied, mut n) = (0.0, 0.0, 0.0);
-        for unit in &self.0 {
+        for (unit_idx, unit) in self.0.iter().enumerate() {
+            let times = times(unit_idx);
             let mut totals = [0.0; 3];
             let (mut own_same, mut own_all) = (0.0, 0.0);
             for share in unit {
@@ -76,13 +100,13 @@ impl Units {
             }
             let m: f64 = totals.iter().sum();
             let pairs = m * m - own_all;
-            if pairs <= 0.0 || m <= 1.0 {
+            if times <= 0.0 || pairs <= 0.0 || m <= 1.0 {
                 continue;
             }
             let same_here = totals.iter().map(|total| total * total).sum::<f64>() - own_same;
-            same += m * same_here / pairs;
-            n_tied += totals[2];
-            n += m;
+            same += times * m * same_here / pairs;
+            n_tied += times * totals[2];
+            n += times * m;
         }
         (0.0 < n).then(|| (same / n, n_tied / n))
     }
@@ -101,14 +125,19 @@ fn kappa(observed: f64, share_tied: f64) -> Option<f64> {
 pub(super) fn agreement(
     data: &Collected<'_>,
     draws: &Draws,
+    seed: Seed,
     confidence: f64,
 ) -> Option<AgreementFinding> {
     let units = Units::new(data);
-    let (observed, share_tied) = units.agreement(|_| 1.0)?;
+    let (observed, share_tied) = units.agreement(|_| 1.0, |_| 1.0)?;
     let drawn: Vec<(f64, f64)> = draws
         .participant_weights
         .par_iter()
-        .filter_map(|weights| units.agreement(|participant| weights[participant]))
+        .enumerate()
+        .filter_map(|(draw_idx, weights)| {
+            let times = units.drawn(seed, draw_idx);
+            units.agreement(|participant| weights[participant], |unit_idx| times[unit_idx])
+        })
         .collect();
     let observations: Vec<f64> = drawn.iter().map(|(observed, _)| *observed).collect();
     let kappas: Vec<f64> = drawn.iter().filter_map(|(o, tied)| kappa(*o, *tied)).collect();

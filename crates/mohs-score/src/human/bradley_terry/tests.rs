@@ -487,3 +487,23 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<PairedJudgements>(&json).unwrap(), found);
     }
 }
+
+#[test]
+fn an_order_that_lacks_a_level_is_refused() {
+    let comparisons = [row("p", "a", "b", Harder::Left), row("q", "b", "a", Harder::Left)];
+    let stimuli = [stimulus("a", "low"), stimulus("b", "high")];
+    let options = Options { levels: vec!["low".into()], ..options() };
+    let input =
+        Input { comparisons: &comparisons, stimuli: &stimuli, options: &options, seed: Seed(1) };
+    let Err(Error::UnknownLevels { unknown, .. }) = score(&input) else { panic!("accepted") };
+    assert_eq!(unknown, ["high"]);
+}
+
+#[test]
+fn who_only_won_is_named() {
+    let comparisons = [row("p", "a", "b", Harder::Left), row("q", "a", "b", Harder::Left)];
+    let found = scored(&comparisons, &options()).unwrap();
+    let caveat = found.caveats.iter().find(|c| c.code() == "separated-judgements").unwrap();
+    let message = caveat.message();
+    assert!(message.contains("(always harder: `a`; never harder: `b`)"), "{message}");
+}

@@ -30,7 +30,7 @@ pub struct ItemResponse {
     pub reliability: Option<Estimate>,
     /// Each stimulus, from easiest to hardest; those without difficulty come last.
     pub stimuli: Vec<StimulusFinding>,
-    /// Each participant, by id.
+    /// Each participant, by id; numbers in ids count as numbers.
     pub participants: Vec<ParticipantFinding>,
     /// Reasons for less trust.
     pub caveats: Caveats,
@@ -91,8 +91,10 @@ impl Model {
 pub struct Method {
     /// The model.
     pub model: Model,
-    /// Whether a weak prior was needed.
+    /// Whether a stimulus has a prior of its own, or all discriminations one.
     pub has_prior: bool,
+    /// Whether discriminations have a prior: they are pooled.
+    pub has_pooling: bool,
     /// Steps of the fit.
     pub n_steps: usize,
     /// Confidence of all intervals.
@@ -156,6 +158,13 @@ pub struct StimulusFinding {
     pub outfit: Option<f64>,
     /// Codes of the caveats that concern this stimulus.
     pub caveats: Vec<String>,
+}
+
+impl StimulusFinding {
+    /// Returns whether all answered it rightly, or all wrongly.
+    pub fn is_unanimous(&self) -> bool {
+        self.n_correct == 0 || self.n_correct == self.n_answers
+    }
 }
 
 /// What is known about one participant.

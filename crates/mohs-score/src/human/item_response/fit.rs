@@ -11,9 +11,10 @@
 //!
 //! # When there is no answer
 //!
-//! A stimulus that all answered rightly, or all wrongly, has no finite intercept, and one that
-//! splits the participants cleanly no finite discrimination. Then, and only then, all stimuli get a
-//! weak prior: `a ~ N(1, 1²)`, `d ~ N(0, 3²)`.
+//! A stimulus that all answered rightly, or all wrongly, has no finite intercept: it takes no part
+//! here (`unanimous.rs`). One that splits the participants cleanly has no finite discrimination.
+//! Then, and only then, discriminations are pooled ([`Prior`]). Intercepts never have a prior here,
+//! so location and scale are those of `θ ~ N(0, 1)`.
 //!
 //! # References
 //!
@@ -30,10 +31,15 @@ use super::likelihood::{self, Block, Evaluated, Items};
 use super::responses::Responses;
 use crate::proportion::real;
 
-/// Prior of a discrimination: mean and standard deviation.
-pub(super) const PRIOR_A: (f64, f64) = (1.0, 1.0);
-/// Prior of an intercept: mean 0 and this standard deviation.
-pub(super) const PRIOR_D_SD: f64 = 3.0;
+/// Standard deviation of discriminations over their mean where they are pooled. Wider lets few
+/// answers push their mean up, as maximum likelihood does; narrower would hide real differences.
+pub(super) const POOLED_SPREAD: f64 = 0.3;
+/// Prior of the mean discrimination where even a common one runs away: mean and standard deviation.
+const PRIOR_MEAN: (f64, f64) = (1.0, 1.0);
+/// Stimuli from which own discriminations are told apart without a prior.
+const N_OWN: usize = 3;
+/// Stimuli from which a common discrimination is.
+const N_COMMON: usize = 2;
 /// Discrimination beyond which a fit without prior is called runaway: on the logistic scale
 /// published discriminations are rarely above 4.
 const RUNAWAY_A: f64 = 8.0;
@@ -52,6 +58,61 @@ const MAX_HALVINGS: usize = 30;
 /// Largest move of a parameter in one step.
 const MAX_MOVE: f64 = 1.5;
 
+/// What is assumed about discriminations beyond the answers.
+///
+/// # Formula
+///
+/// ```text
+/// pooled:   log-prior = -Σ_i (a_i/ā - 1)² / (2 · 0.3²)      ā = mean of the a_i
+/// centred:  log-prior = -(ā - 1)² / 2
+/// ```
+///
+/// Pooling looks at ratios only: all `a_i` times a number have the same prior, so it cannot move
+/// the scale. Centring can; it is there for tables so small that nothing else holds the scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Prior {
+    pub(super) is_pooled: bool,
+    pub(super) is_centred: bool,
+}
+
+impl Prior {
+    const NONE: Self = Self { is_pooled: false, is_centred: false };
+
+    pub(super) fn is_some(self) -> bool {
+        self != Self::NONE
+    }
+
+    /// Returns the log-prior of discriminations, and adds its slope.
+    fn add(self, a: &[f64], slope: &mut [f64]) -> f64 {
+        let n = real(a.len());
+        let mean = a.iter().sum::<f64>() / n;
+        let mut height = 0.0;
+        if self.is_pooled {
+            let ratio = |a: &f64| a / mean - 1.0;
+            let squares: f64 = a.iter().map(|a| ratio(a).powi(2)).sum();
+            let precision = POOLED_SPREAD.powi(-2);
+            height -= precision * squares / 2.0;
+            for (a, slope) in a.iter().zip(slope.iter_mut()) {
+                *slope -= precision * (ratio(a) - squares / n) / mean;
+            }
+        }
+        if self.is_centred {
+            let z = (mean - PRIOR_MEAN.0) / PRIOR_MEAN.1;
+            height -= z * z / 2.0;
+            slope[..a.len()].iter_mut().for_each(|slope| *slope -= z / PRIOR_MEAN.1 / n);
+        }
+        height
+    }
+
+    /// Returns what pooling knows about one discrimination when the mean is known.
+    pub(super) fn precision(self, a: &[f64]) -> f64 {
+        let mean = a.iter().sum::<f64>() / real(a.len());
+        let pooled = if self.is_pooled { (POOLED_SPREAD * mean).powi(-2) } else { 0.0 };
+        let centred = if self.is_centred { (PRIOR_MEAN.1 * real(a.len())).powi(-2) } else { 0.0 };
+        pooled + centred
+    }
+}
+
 /// A fitted model.
 #[derive(Debug, Clone)]
 pub(super) struct Fit {
@@ -59,36 +120,59 @@ pub(super) struct Fit {
     pub(super) lattice: Lattice,
     pub(super) evaluated: Evaluated,
     pub(super) blocks: Vec<Block>,
-    pub(super) has_prior: bool,
+    pub(super) prior: Prior,
     pub(super) n_steps: usize,
     pub(super) is_settled: bool,
     /// What a common discrimination reaches.
     pub(super) one_pl_log_likelihood: f64,
 }
 
-/// Fits the model, with a prior where it has to be.
+/// Fits the model to stimuli none of which is unanimous, with a prior where it has to be.
 pub(super) fn fit(responses: &Responses, model: Model) -> Fit {
-    let must = !responses.unanimous().is_empty();
-    let without = if must { None } else { fit_with(responses, model, false) };
-    without
-        .or_else(|| fit_with(responses, model, true))
-        .expect("because only a fit without prior runs away")
-}
-
-/// Fits the model with or without prior; `None` when a parameter runs away without.
-pub(super) fn fit_with(responses: &Responses, model: Model, has_prior: bool) -> Option<Fit> {
-    let common = search(responses, Model::OnePl, has_prior, start(responses))?;
+    if responses.n_stimuli() == 0 {
+        let items = Items { discrimination: vec![], intercept: vec![] };
+        let mut modes = vec![0.0; responses.participants.len()];
+        return Fit::at(responses, items, &mut modes, Prior::NONE, 0, true);
+    }
+    let centred = Prior { is_centred: true, ..Prior::NONE };
+    let common = Some(Prior::NONE)
+        .filter(|_| N_COMMON <= responses.n_stimuli())
+        .and_then(|prior| search(responses, Model::OnePl, prior, start(responses)).ok())
+        .unwrap_or_else(|| settled(search(responses, Model::OnePl, centred, start(responses))));
     match model {
-        Model::OnePl => Some(common.upright(responses)),
-        Model::TwoPl => two_pl_from(responses, &common),
+        Model::OnePl => common.upright(responses),
+        Model::TwoPl => {
+            two_pl_from(responses, &common).unwrap_or_else(|| pooled(responses, &common))
+        }
     }
 }
 
-/// Fits own discriminations from the solution of a common one; `None` when a parameter runs away.
+/// Fits own discriminations from the solution of a common one, without prior; `None` when there is
+/// no finite one.
 pub(super) fn two_pl_from(responses: &Responses, common: &Fit) -> Option<Fit> {
-    let fit = search(responses, Model::TwoPl, common.has_prior, common.items.clone())?;
-    let one_pl_log_likelihood = common.evaluated.log_likelihood;
-    Some(Fit { one_pl_log_likelihood, ..fit }.upright(responses))
+    if common.prior.is_some() || responses.n_stimuli() < N_OWN {
+        return None;
+    }
+    let fit = search(responses, Model::TwoPl, Prior::NONE, common.items.clone()).ok()?;
+    Some(fit.after(responses, common))
+}
+
+/// Fits own discriminations that are pooled.
+fn pooled(responses: &Responses, common: &Fit) -> Fit {
+    let climb = |is_centred: bool| {
+        let prior = Prior { is_pooled: true, is_centred };
+        search(responses, Model::TwoPl, prior, common.items.clone())
+    };
+    let fit = match climb(common.prior.is_centred) {
+        Err(_) if !common.prior.is_centred => settled(climb(true)),
+        found => settled(found),
+    };
+    fit.after(responses, common)
+}
+
+/// Takes what was found, whether it ran away or not.
+fn settled(found: Result<Fit, Box<Fit>>) -> Fit {
+    found.unwrap_or_else(|last| *last)
 }
 
 impl Fit {
@@ -97,7 +181,7 @@ impl Fit {
         responses: &Responses,
         items: Items,
         modes: &mut [f64],
-        has_prior: bool,
+        prior: Prior,
         n_steps: usize,
         is_settled: bool,
     ) -> Self {
@@ -110,11 +194,17 @@ impl Fit {
             lattice,
             evaluated,
             blocks,
-            has_prior,
+            prior,
             n_steps,
             is_settled,
             one_pl_log_likelihood,
         }
+    }
+
+    /// Returns this fit with what the model before it reached.
+    fn after(self, responses: &Responses, common: &Self) -> Self {
+        let one_pl_log_likelihood = common.evaluated.log_likelihood;
+        Self { one_pl_log_likelihood, ..self }.upright(responses)
     }
 
     /// Turns the scale so that more ability helps with most stimuli: the likelihood is the same.
@@ -124,8 +214,8 @@ impl Fit {
         }
         self.items.discrimination.iter_mut().for_each(|a| *a = -*a);
         let mut modes = vec![0.0; responses.participants.len()];
-        let Self { items, has_prior, n_steps, is_settled, one_pl_log_likelihood, .. } = self;
-        let turned = Self::at(responses, items, &mut modes, has_prior, n_steps, is_settled);
+        let Self { items, prior, n_steps, is_settled, one_pl_log_likelihood, .. } = self;
+        let turned = Self::at(responses, items, &mut modes, prior, n_steps, is_settled);
         Self { one_pl_log_likelihood, ..turned }
     }
 }
@@ -156,15 +246,21 @@ struct Point {
 struct Search<'a> {
     responses: &'a Responses,
     model: Model,
-    has_prior: bool,
+    prior: Prior,
     modes: Vec<f64>,
     lattice: Lattice,
 }
 
-fn search(responses: &Responses, model: Model, has_prior: bool, start: Items) -> Option<Fit> {
+/// Climbs to the top; an error is the place from where a parameter runs away.
+fn search(
+    responses: &Responses,
+    model: Model,
+    prior: Prior,
+    start: Items,
+) -> Result<Fit, Box<Fit>> {
     let mut modes = vec![0.0; responses.participants.len()];
     let lattice = Lattice::around(responses, &start, &mut modes);
-    let mut search = Search { responses, model, has_prior, modes, lattice };
+    let mut search = Search { responses, model, prior, modes, lattice };
     let mut point = search.at(pack(model, &start));
     let mut memory: VecDeque<(Vec<f64>, Vec<f64>)> = VecDeque::new();
     let tolerance = TOLERANCE * real(point.x.len());
@@ -172,7 +268,7 @@ fn search(responses: &Responses, model: Model, has_prior: bool, start: Items) ->
     let mut n_steps = 0;
     while n_steps < MAX_STEPS && !is_settled {
         n_steps += 1;
-        let information = Information::new(model, has_prior, &point.blocks);
+        let information = Information::new(model, prior, &point.items, &point.blocks);
         let mut step = direction(&information, &memory, &point.slope);
         let mut gain = dot(&step, &point.slope);
         if gain <= 0.0 {
@@ -190,8 +286,9 @@ fn search(responses: &Responses, model: Model, has_prior: bool, start: Items) ->
             memory.clear();
             continue;
         };
-        if !has_prior && next.items.runs_away() {
-            return None;
+        if next.items.runs_away() {
+            let (items, modes) = (point.items, &mut search.modes);
+            return Err(Box::new(Fit::at(responses, items, modes, prior, n_steps, false)));
         }
         let moved: Vec<f64> = next.x.iter().zip(&point.x).map(|(new, old)| new - old).collect();
         let bent: Vec<f64> =
@@ -204,7 +301,7 @@ fn search(responses: &Responses, model: Model, has_prior: bool, start: Items) ->
         }
         point = next;
     }
-    Some(Fit::at(responses, point.items, &mut search.modes, has_prior, n_steps, is_settled))
+    Ok(Fit::at(responses, point.items, &mut search.modes, prior, n_steps, is_settled))
 }
 
 impl Items {
@@ -229,15 +326,8 @@ impl Search<'_> {
         let blocks = likelihood::blocks(self.responses, &items, &self.lattice, &evaluated);
         let mut height = evaluated.log_likelihood;
         let mut slope = gradient(self.model, &blocks);
-        if self.has_prior {
-            let n_a = x.len() - self.responses.n_stimuli();
-            for (at, (x, slope)) in x.iter().zip(&mut slope).enumerate() {
-                let (mean, sd) = if at < n_a { PRIOR_A } else { (0.0, PRIOR_D_SD) };
-                let z = (x - mean) / sd;
-                height -= z * z / 2.0;
-                *slope -= z / sd;
-            }
-        }
+        let n_a = x.len() - self.responses.n_stimuli();
+        height += self.prior.add(&x[..n_a], &mut slope);
         Point { x, items, blocks, height, slope }
     }
 
@@ -300,17 +390,17 @@ pub(super) struct Information {
 const RIDGE: f64 = 1e-10;
 
 impl Information {
-    pub(super) fn new(model: Model, has_prior: bool, blocks: &[Block]) -> Self {
-        let (prior_a, prior_d) =
-            if has_prior { (PRIOR_A.1.powi(-2), PRIOR_D_SD.powi(-2)) } else { (RIDGE, RIDGE) };
+    pub(super) fn new(model: Model, prior: Prior, items: &Items, blocks: &[Block]) -> Self {
+        let n_a = if model == Model::OnePl { 1 } else { items.discrimination.len() };
+        let prior_a = prior.precision(&items.discrimination[..n_a]).max(RIDGE);
         let aa = match model {
             Model::OnePl => vec![prior_a + blocks.iter().map(|block| block.info_aa).sum::<f64>()],
             Model::TwoPl => blocks.iter().map(|block| prior_a + block.info_aa).collect(),
         };
         let ad: Vec<f64> = blocks.iter().map(|block| block.info_ad).collect();
-        let dd: Vec<f64> = blocks.iter().map(|block| prior_d + block.info_dd).collect();
+        let dd: Vec<f64> = blocks.iter().map(|block| RIDGE + block.info_dd).collect();
         let taken: f64 = ad.iter().zip(&dd).map(|(ad, dd)| ad * ad / dd).sum();
-        let head = (aa[0] - taken).max(RIDGE);
+        let head = (aa.first().copied().unwrap_or(RIDGE) - taken).max(RIDGE);
         Self { model, aa, ad, dd, head }
     }
 

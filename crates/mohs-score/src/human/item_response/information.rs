@@ -13,6 +13,9 @@
 //! with few columns per participant, and it is inverted in whichever space is smaller: that of the
 //! parameters, or that of the columns (Woodbury's identity).
 //!
+//! Pooled discriminations add their prior's curvature to `B`. The prior knows ratios only, so one
+//! more column takes away what `B` would then claim to know about the scale.
+//!
 //! # References
 //!
 //! - T. A. Louis (1982), "Finding the observed information matrix when using the EM algorithm".
@@ -20,7 +23,7 @@
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
-use super::fit::{Fit, Information};
+use super::fit::{Fit, Information, Prior};
 use super::likelihood;
 use super::responses::Responses;
 use crate::proportion::real;
@@ -132,6 +135,21 @@ fn orthonormal(nodes: &[f64], weights: &[f64], degree: usize) -> Vec<Vec<f64>> {
     basis.split_off(1)
 }
 
+/// Returns the direction in which all discriminations grow alike, as far as the prior weighs it.
+fn scale_column(fit: &Fit, information: &Information) -> Option<Vec<f64>> {
+    let a = &fit.items.discrimination;
+    if !fit.prior.is_pooled {
+        return None;
+    }
+    let length = a.iter().map(|a| a * a).sum::<f64>().sqrt();
+    let precision = Prior { is_centred: false, ..fit.prior }.precision(a);
+    let mut column = vec![0.0; information.n_parameters()];
+    for (column, a) in column.iter_mut().zip(a) {
+        *column = precision.sqrt() * a / length;
+    }
+    Some(column)
+}
+
 /// Inverts in the space of the parameters.
 fn by_parameters(
     responses: &Responses,
@@ -141,6 +159,7 @@ fn by_parameters(
 ) -> Option<Vec<Option<Covariance>>> {
     let n = information.n_parameters();
     let mut matrix = DMatrix::<f64>::zeros(n, n);
+    let scale = scale_column(fit, information);
     for stimulus_idx in 0..responses.n_stimuli() {
         let (aa, ad, dd) = information.own(stimulus_idx);
         let (a, d) = (information.place_a(stimulus_idx), information.place_d(stimulus_idx));
@@ -171,6 +190,10 @@ fn by_parameters(
             matrix -= part;
         }
     }
+    if let Some(scale) = scale {
+        let column = nalgebra::DVector::from_vec(scale);
+        matrix.ger(-1.0, &column, &column, 1.0);
+    }
     let inverse = matrix.cholesky()?.inverse();
     let own = |stimulus_idx: usize| {
         let (a, d) = (information.place_a(stimulus_idx), information.place_d(stimulus_idx));
@@ -187,7 +210,7 @@ fn by_columns(
     degree: usize,
 ) -> Option<Vec<Option<Covariance>>> {
     let n = information.n_parameters();
-    let columns: Vec<Vec<f64>> = (0..responses.participants.len())
+    let mut columns: Vec<Vec<f64>> = (0..responses.participants.len())
         .into_par_iter()
         .flat_map_iter(|participant_idx| {
             let mut columns = vec![vec![0.0; n]; degree];
@@ -198,6 +221,7 @@ fn by_columns(
             columns
         })
         .collect();
+    columns.extend(scale_column(fit, information));
     let solved: Vec<Vec<f64>> = columns.par_iter().map(|row| information.solved(row)).collect();
     let rows: Vec<Vec<f64>> = columns
         .par_iter()

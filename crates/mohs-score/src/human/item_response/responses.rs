@@ -13,7 +13,8 @@ use crate::proportion::real;
 
 /// Right and wrong answers of participants to stimuli.
 ///
-/// Invariant: every participant and every stimulus has at least one answer.
+/// Invariant: every participant and every stimulus has at least one answer, but in a part made by
+/// [`Responses::of_stimuli`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Responses {
     pub(super) participants: Vec<ParticipantId>,
@@ -22,6 +23,10 @@ pub struct Responses {
     pub(super) stimuli: Vec<StimulusId>,
     pub(super) by_participant: Rows,
     pub(super) by_stimulus: Rows,
+    /// People left out because they answered nothing.
+    pub(super) n_silent: usize,
+    /// Stimuli left out because nobody answered them.
+    pub(super) unanswered: Vec<StimulusId>,
 }
 
 /// For each row: the columns answered, and the columns answered rightly.
@@ -106,15 +111,27 @@ impl Responses {
     pub fn from_patterns(patterns: &[Pattern]) -> Result<Self, Error> {
         let mut names = BTreeSet::new();
         let mut answers = Vec::new();
+        let mut n_silent = 0;
         for pattern in patterns.iter().filter(|pattern| 0 < pattern.n_people) {
             if !names.insert(&pattern.participant) {
                 return Err(Error::RepeatedRow { participant: pattern.participant.clone() });
+            }
+            if pattern.answers.is_empty() {
+                n_silent += pattern.n_people;
             }
             answers.extend(pattern.answers.iter().map(|(stimulus, is_right)| {
                 (&pattern.participant, pattern.n_people, stimulus, *is_right)
             }));
         }
-        Self::collect(&answers)
+        Ok(Self { n_silent, ..Self::collect(&answers)? })
+    }
+
+    /// Notes which of the stimuli there were nobody answered.
+    #[must_use]
+    pub fn among(mut self, stimuli: &[StimulusId]) -> Self {
+        let is_answered = |stimulus: &&StimulusId| self.stimuli.binary_search(stimulus).is_ok();
+        self.unanswered = stimuli.iter().filter(|s| !is_answered(s)).cloned().collect();
+        self
     }
 
     fn collect(answers: &[(&ParticipantId, usize, &StimulusId, bool)]) -> Result<Self, Error> {
@@ -146,6 +163,8 @@ impl Responses {
             participants: people.keys().map(|id| (*id).clone()).collect(),
             n_people: people.values().copied().collect(),
             stimuli: stimuli.into_iter().cloned().collect(),
+            n_silent: 0,
+            unanswered: vec![],
         })
     }
 
@@ -183,14 +202,35 @@ impl Responses {
         real(self.n_people[participant_idx])
     }
 
-    /// Returns stimuli answered by all rightly, or by all wrongly.
-    pub(super) fn unanimous(&self) -> Vec<usize> {
-        (0..self.stimuli.len())
-            .filter(|stimulus_idx| {
-                let n_right = self.n_right_to(*stimulus_idx);
-                n_right == 0 || n_right == self.n_answers_to(*stimulus_idx)
-            })
-            .collect()
+    /// Returns whether all answered a stimulus rightly, or all wrongly.
+    pub(super) fn is_unanimous(&self, stimulus_idx: usize) -> bool {
+        let n_right = self.n_right_to(stimulus_idx);
+        n_right == 0 || n_right == self.n_answers_to(stimulus_idx)
+    }
+
+    /// Returns the answers to some stimuli, in ascending order, of the same participants; some of
+    /// them may have none.
+    pub(super) fn of_stimuli(&self, stimuli: &[usize]) -> Self {
+        let mut cells = Vec::new();
+        for (at, stimulus_idx) in (0_u32..).zip(stimuli) {
+            let mut right = self.by_stimulus.right(*stimulus_idx).iter().peekable();
+            for participant in self.by_stimulus.answered(*stimulus_idx) {
+                // Several answers of one participant: which of them is which does not matter.
+                let is_right = right.next_if(|next| *next == participant).is_some();
+                cells.push((at, *participant, is_right));
+            }
+        }
+        let (rows, columns) = (self.participants.len(), stimuli.len());
+        let by_participant = cells.iter().map(|(s, p, right)| (*p, *s, *right));
+        Self {
+            by_participant: Rows::new(rows, columns, by_participant),
+            by_stimulus: Rows::new(columns, rows, cells.iter().copied()),
+            stimuli: stimuli.iter().map(|idx| self.stimuli[*idx].clone()).collect(),
+            participants: self.participants.clone(),
+            n_people: self.n_people.clone(),
+            n_silent: 0,
+            unanswered: vec![],
+        }
     }
 
     /// Counts the groups of participants that share no stimulus with one another.

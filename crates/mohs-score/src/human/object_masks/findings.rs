@@ -110,29 +110,31 @@ pub struct SetAside {
     pub n_drawings: usize,
 }
 
-/// How a number between 0 and 1 is distributed. `n` of each estimate counts the numbers.
+/// How a number between 0 and 1 is distributed. `n` of each counts the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// The mean.
-    pub mean: Estimate,
+    pub mean: Measured,
     /// A quarter lies below.
-    pub lower_quartile: Estimate,
+    pub lower_quartile: Measured,
     /// Half lies below.
-    pub median: Estimate,
+    pub median: Measured,
     /// Three quarters lie below.
-    pub upper_quartile: Estimate,
+    pub upper_quartile: Measured,
     /// Numbers by equal steps from 0 to 1; each step has its lower end, the last both.
     pub histogram: Vec<usize>,
 }
 
-/// A number that may rest on too few observations for an interval.
+/// A number that may rest on too few observations, or on observations too much alike, for an
+/// interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The number.
     pub value: f64,
     /// Observations it rests on.
     pub n: usize,
-    /// Ends of the interval; `None` where there are too few observations.
+    /// Ends of the interval; `None` where there are too few observations, or where all draws give
+    /// the same number and so cannot say how far it may be off.
     pub interval: Option<(f64, f64)>,
 }
 

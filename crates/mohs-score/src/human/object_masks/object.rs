@@ -56,9 +56,7 @@ pub(super) fn look_at(
     let measured = |value: f64, of: fn(&Drawn) -> f64| {
         let of_draws: Vec<f64> = draws.iter().map(of).collect();
         let is_enough = N_FOR_INTERVAL <= masks.len();
-        let interval = is_enough
-            .then(|| redraw.interval(value, &of_draws, masks.len(), masks.len()))
-            .flatten();
+        let interval = is_enough.then(|| redraw.interval(value, &of_draws, masks.len())).flatten();
         Measured::new(value, masks.len(), interval)
     };
     let place = voted(&groups, &all_once, &frame).map(|found| Place {

@@ -6,15 +6,16 @@
 //! are drawn with replacement, and a number counts as often as all that it is about were drawn: its
 //! stimulus, and the people whose drawings it compares. Numbers about stimuli alone redraw only
 //! stimuli. Quantiles are those of the redrawn sample, between neighbours linearly. Where all draws
-//! agree (every drawing is perfect, say) the interval is Wilson's for a share, because numbers
-//! between 0 and 1 vary at most as a share does, and certainty would be a lie.
+//! agree (all drawings are the same, say) there is no interval: draws that cannot vary do not tell
+//! how far a number may be off, and certainty would be a lie. Wilson's interval would be none of
+//! its business: an area is no count of successes.
 
 use mohs_data::{Estimate, Seed};
 use rayon::prelude::*;
 
 use super::findings::{Distribution, Measured};
 use crate::draw::Draw;
-use crate::proportion::{real, wilson_of_share};
+use crate::proportion::real;
 use crate::resample::percentile;
 
 /// Bins of every histogram: shares in steps of 5 %.
@@ -77,15 +78,16 @@ impl Redraw {
             })
             .collect();
         let plain = four_numbers(&sorted, |_| 1)?;
-        let estimate = |which: usize| {
+        let measured = |which: usize| {
             let of_draws: Vec<f64> = draws.iter().flatten().map(|draw| draw[which]).collect();
-            self.interval(plain[which], &of_draws, sorted.len(), stimuli.len())
+            let interval = self.interval(plain[which], &of_draws, sorted.len());
+            Measured::new(plain[which], sorted.len(), interval)
         };
         Some(Distribution {
-            mean: estimate(0)?,
-            lower_quartile: estimate(1)?,
-            median: estimate(2)?,
-            upper_quartile: estimate(3)?,
+            mean: measured(0),
+            lower_quartile: measured(1),
+            median: measured(2),
+            upper_quartile: measured(3),
             histogram: histogram(&sorted),
         })
     }
@@ -102,24 +104,14 @@ impl Redraw {
         let draws: Vec<f64> = (0..self.n_resamples)
             .map(|_| (0..n).map(|_| values[draw.below(n)]).sum::<f64>() / real(n))
             .collect();
-        let interval = if n < 2 { None } else { self.interval(value, &draws, n, n) };
+        let interval = if n < 2 { None } else { self.interval(value, &draws, n) };
         Some(Measured::new(value, n, interval))
     }
 
-    /// Returns a number with the interval of its draws; Wilson's where they do not vary.
-    pub(super) fn interval(
-        &self,
-        value: f64,
-        draws: &[f64],
-        n: usize,
-        n_units: usize,
-    ) -> Option<Estimate> {
+    /// Returns a number with the interval of its draws; `None` where they do not vary.
+    pub(super) fn interval(&self, value: f64, draws: &[f64], n: usize) -> Option<Estimate> {
         let found = percentile(value, draws, self.confidence, n)?;
-        if EQUAL < found.high - found.low {
-            return Some(found);
-        }
-        let wilson = wilson_of_share(value.clamp(0.0, 1.0), n_units, self.confidence)?;
-        Some(Estimate { value, n, ..wilson })
+        (EQUAL < found.high - found.low).then_some(found)
     }
 }
 
@@ -212,10 +204,22 @@ mod tests {
     fn certainty_is_never_claimed() {
         let perfect: Vec<Observation> = (0..10).map(|idx| seen(1.0, idx)).collect();
         let mean = REDRAW.distribution(&perfect).unwrap().mean;
-        assert!(mean.low < 0.8 && (mean.high - 1.0).abs() < 1e-12, "{mean:?}");
+        assert_eq!((mean.value, mean.n, mean.interval), (1.0, 10, None));
         assert!(REDRAW.distribution(&perfect[..1]).is_none());
         let one = REDRAW.mean(&[], &[0.7]).unwrap();
         assert_eq!((one.value, one.n, one.interval), (0.7, 1, None));
+    }
+
+    /// Objects of which most lose nothing: the mean varies with the stimuli drawn, the lower
+    /// quartile does not, and nothing lies outside what was seen.
+    #[test]
+    fn an_interval_never_leaves_the_range_of_what_was_seen() {
+        let lost: Vec<Observation> =
+            (0..40).map(|idx| seen(if idx < 3 { 0.02 } else { 0.0 }, idx)).collect();
+        let found = REDRAW.distribution(&lost).unwrap();
+        assert_eq!(found.lower_quartile.interval, None);
+        let mean = found.mean.estimate(0.95).unwrap();
+        assert!(0.0 <= mean.low && mean.low < mean.high && mean.high <= 0.02, "{mean:?}");
     }
 
     #[test]
@@ -228,7 +232,7 @@ mod tests {
                     Observation { value, stimulus_idx: idx, annotators: by }
                 })
                 .collect();
-            REDRAW.distribution(&numbers).unwrap().mean.half_width()
+            REDRAW.distribution(&numbers).unwrap().mean.estimate(0.95).unwrap().half_width()
         };
         assert!(3.0 * of([None, None]) < of([Some(0), None]));
     }

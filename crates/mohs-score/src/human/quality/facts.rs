@@ -139,7 +139,7 @@ fn n_duplicates(trials: &[&Trial]) -> usize {
         .filter(|trial| trial.idx.is_some() || trial.responded.is_some())
         .filter(|trial| {
             let what = (
-                &trial.participant,
+                exclusion::person(trial),
                 &trial.session,
                 &trial.stimulus,
                 &trial.block,

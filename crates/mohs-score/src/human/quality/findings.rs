@@ -6,6 +6,8 @@
 use mohs_data::{Caveats, Estimate, Label, Millis, ParticipantId, TimingVerdict};
 use serde::{Deserialize, Serialize};
 
+use crate::human::viewing_time::ExclusionCount;
+
 /// What trials say about themselves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataQuality {
@@ -13,8 +15,11 @@ pub struct DataQuality {
     pub confidence: f64,
     /// What the rules held the data against.
     pub limits: Limits,
-    /// Trials in all.
+    /// Trials looked at.
     pub n_trials: usize,
+    /// Trials not looked at, by rule.
+    #[serde(default)]
+    pub exclusions: Vec<ExclusionCount>,
     /// Participants in all.
     pub n_participants: usize,
     /// Stimuli in all.
@@ -154,7 +159,7 @@ pub struct Streak {
 /// One participant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParticipantQuality {
-    /// The id.
+    /// The id; `participant · dataset` where trials are of several data sets.
     pub participant: ParticipantId,
     /// Sessions.
     pub n_sessions: usize,

@@ -27,7 +27,7 @@ pub(super) fn add(
 ) {
     let mut caveats = std::mem::take(&mut findings.caveats);
     of_people(findings, timed, reading, options, &mut caveats);
-    of_times(findings, timed, kept, reading, &mut caveats);
+    of_times(findings, kept, reading, &mut caveats);
     of_fits(findings, &mut caveats);
     findings.caveats = caveats;
 }
@@ -59,15 +59,12 @@ fn of_people(
     }
 }
 
-fn of_times(
-    findings: &SpeedAccuracy,
-    timed: &[&Trial],
-    kept: &[&Trial],
-    reading: Reading,
-    caveats: &mut Caveats,
-) {
-    let n_time_outs = timed.iter().filter(|trial| reading.is_time_out(trial)).count();
-    let share = real(n_time_outs) / real(timed.len().max(1));
+fn of_times(findings: &SpeedAccuracy, kept: &[&Trial], reading: Reading, caveats: &mut Caveats) {
+    // Of the trials that count, or would if none without an answer were set aside.
+    let n_aside: usize =
+        findings.exclusions.iter().filter(|of| of.rule == "time-out").map(|of| of.n_trials).sum();
+    let n_time_outs = kept.iter().filter(|trial| reading.is_time_out(trial)).count() + n_aside;
+    let share = real(n_time_outs) / real((kept.len() + n_aside).max(1));
     let are_errors = findings.method.time_outs == TimeOuts::Errors;
     if MANY_TIME_OUTS <= share {
         caveats.add(Caveat::TimeOuts { share, are_errors });

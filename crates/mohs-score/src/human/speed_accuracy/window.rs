@@ -17,7 +17,7 @@ use mohs_data::{Millis, ParticipantId, Trial};
 use serde::{Deserialize, Serialize};
 
 use super::Options;
-use crate::human::exclusion::{Applied, drop_participants, drop_trials, sort_in_time};
+use crate::human::exclusion::{self, Applied, drop_participants, drop_trials, sort_in_time};
 use crate::proportion::real;
 
 /// Tolerance around the beep within which most answers of an observer should lie.
@@ -148,11 +148,8 @@ pub(super) fn apply<'a>(
     options: &Options,
     reading: Reading,
 ) -> Vec<&'a Trial> {
-    drop_trials(applied, "practice", "practice and tutorial trials".into(), |trial| {
-        let of_block = trial.block.as_deref().filter(|block| is_practice(block));
-        let of_phase = trial.extra.get("phase").filter(|phase| is_practice(phase));
-        of_block.or(of_phase).map(|word| format!("in `{word}`"))
-    });
+    let (rule, meaning) = exclusion::PRACTICE;
+    drop_trials(applied, rule, meaning.into(), exclusion::practice);
     drop_trials(applied, "no-beep", "no beep asked for the answer".into(), |trial| {
         trial.beep.is_none().then(|| "untimed".to_owned())
     });
@@ -194,10 +191,6 @@ pub(super) fn apply<'a>(
         });
     }
     timed
-}
-
-fn is_practice(word: &str) -> bool {
-    ["tutorial", "practice"].contains(&word.to_lowercase().as_str())
 }
 
 /// Returns the first trials of each block of each session, by the best evidence of their order.

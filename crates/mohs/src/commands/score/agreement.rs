@@ -47,6 +47,7 @@ pub(super) fn run(args: &AgreementArgs, ui: &Ui) -> Result<(), CliError> {
         n_splits: args.splits as usize,
         all_conditions: args.all_conditions,
     };
+    ui.say(&format!("scoring with {} draws over stimuli", args.resamples));
     let input = agreement::Input { trials: &read.trials, options: &options, seed };
     let (mut findings, exclusions) = agreement::score(&input)?;
     let simulated = super::is_simulated(&read.trials);
@@ -55,9 +56,9 @@ pub(super) fn run(args: &AgreementArgs, ui: &Ui) -> Result<(), CliError> {
     }
     let effects = render_stimulus_effects(&findings);
     let files = Files {
-        difficulties: None,
         exclusions: Some(("agreement-exclusions.csv", exclusions)),
         others: vec![("stimulus-effects.csv".into(), effects.into_bytes())],
+        ..Files::default()
     };
     let summary = Summary {
         agreement: Some(findings),

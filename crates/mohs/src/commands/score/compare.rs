@@ -45,6 +45,20 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> Result<(), CliError> {
         [a, b] => (a.clone(), b.clone()),
         _ => names_of(&args.first, &args.second),
     };
+    let same = |what: &str, hint: &str| {
+        Err(CliError::input(format!("the two sets should differ, found {what}")).hint(hint))
+    };
+    if first == second {
+        let what = format!(
+            "the same difficulties in `{}` and `{}`",
+            args.first.display(),
+            args.second.display()
+        );
+        return same(&what, "name the difficulty.csv of two sets");
+    }
+    if name_a == name_b {
+        return same(&format!("`{name_a}` as the name of both"), "give two names with --names");
+    }
     ui.say(&format!(
         "{} difficulties read from {}, {} from {}",
         first.len(),

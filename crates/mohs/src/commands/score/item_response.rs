@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use mohs_data::format::response_matrix;
-use mohs_data::{Caveat, Exclusion, Seed, Task};
+use mohs_data::{Caveat, Exclusion, Extra, Seed, Task};
 use mohs_report::Summary;
 use mohs_score::human::exclusion;
 use mohs_score::human::item_response::{self, Model, Options, Responses};
@@ -80,7 +80,7 @@ pub(super) fn run(args: &ItemResponseArgs, ui: &Ui) -> Result<(), CliError> {
     let files = Files {
         difficulties: Some(findings.difficulties()),
         exclusions: has_exclusions.then_some(("item-response-exclusions.csv", read.exclusions)),
-        others: vec![],
+        ..Files::default()
     };
     let version = env!("CARGO_PKG_VERSION");
     let summary = Summary {
@@ -95,7 +95,9 @@ fn read(args: &ItemResponseArgs, ui: &Ui) -> Result<Read, CliError> {
     if path.is_file() && !args.input.has_mapping() && response_matrix::is_response_matrix(path) {
         let patterns = response_matrix::read(path)
             .map_err(|error| CliError::from(error).while_doing("cannot read the responses"))?;
-        let responses = Responses::from_patterns(&patterns)?;
+        let stimuli = response_matrix::stimuli(path)
+            .map_err(|error| CliError::from(error).while_doing("cannot read the responses"))?;
+        let responses = Responses::from_patterns(&patterns)?.among(&stimuli);
         ui.say(&format!(
             "response matrix of {} participants and {} stimuli read from {}",
             responses.n_participants(),
@@ -112,6 +114,16 @@ fn read(args: &ItemResponseArgs, ui: &Ui) -> Result<Read, CliError> {
         });
     }
     let read = input::read(&args.input, Task::Rate, ui)?;
+    if let Some(column) = read.trials.iter().find_map(|trial| count_column(&trial.extra)) {
+        return Err(CliError::input(format!(
+            "{}: trials have a column `{column}`, expected one row per answer",
+            path.display()
+        ))
+        .hint(
+            "counts belong to a response matrix (one row per pattern of answers, one column per \
+             stimulus); in trials give every participant rows of their own, or rename the column",
+        ));
+    }
     let applied = exclusion::apply(&read.trials, &read.study.exclusions);
     let n_excluded = read.trials.len() - applied.kept.len();
     if 0 < n_excluded {
@@ -126,4 +138,10 @@ fn read(args: &ItemResponseArgs, ui: &Ui) -> Result<Read, CliError> {
         exclusions: applied.exclusions,
         share_excluded,
     })
+}
+
+/// Returns the column that seems to say how many answers a row stands for.
+fn count_column(extra: &Extra) -> Option<&str> {
+    let is_it = |name: &&str| name.eq_ignore_ascii_case("count");
+    extra.names().iter().map(|name| name.as_str()).find(is_it)
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use mohs_data::{Annotation, Caveat, Problem, Seed, StimulusId};
 use mohs_report::{Summary, annotators_csv, objects_csv};
 use mohs_score::human::object_masks::{
-    Connectivity, Crop, Error, Input, List, Options, Scored, score,
+    Connectivity, Crop, Error, Input, List, N_ANNOTATORS, Options, Scored, score,
 };
 use mohs_vision::masks::to_png;
 use serde_json::Value;
@@ -17,7 +17,11 @@ use super::output::{self, Files, OutputArgs};
 use super::{SIMULATED, SOURCE};
 use crate::commands::annotations::{self, AnnotationArgs, AnnotationFormat};
 use crate::error::CliError;
+use crate::folder;
 use crate::ui::Ui;
+
+/// The folder the votes are written into.
+const VOTES: &str = "votes";
 
 /// Score object masks: agreement, annotators, majority vote, size and place
 #[derive(Debug, clap::Args)]
@@ -30,7 +34,7 @@ Examples:
 
 Drawings of the exam and attention checks are marked with \"role\": \"exam\" or \"check\"; their
 references come from --reference, or from annotations without participant. With --output, the
-folder masks/ gets the votes as PNG and as annotations.json. See docs/formats/annotations.md.")]
+folder votes/ gets the votes as PNG and as annotations.json; votes of an earlier run go. See docs/formats/annotations.md.")]
 pub(crate) struct MasksArgs {
     /// The drawings: annotations.json, or with --from what another tool wrote
     annotations: PathBuf,
@@ -100,7 +104,8 @@ pub(super) fn run(args: &MasksArgs, ui: &Ui) -> Result<(), CliError> {
     if simulated {
         scored.findings.caveats.add(Caveat::Simulated);
     }
-    let files = files(&scored)?;
+    let replaced = args.output.folder().map(earlier_votes).transpose()?.flatten();
+    let files = files(&scored, replaced)?;
     let title = title_of(&args.annotations);
     let summary = Summary {
         masks: Some(scored.findings),
@@ -165,7 +170,7 @@ fn is_simulated(annotation: &Annotation) -> bool {
 }
 
 /// Returns the votes as PNG and as annotations, and tables of objects and people.
-fn files(scored: &Scored) -> Result<Files, CliError> {
+fn files(scored: &Scored, replaced: Option<PathBuf>) -> Result<Files, CliError> {
     let mut n_by_stimulus: BTreeMap<&StimulusId, usize> = BTreeMap::new();
     for vote in &scored.votes {
         *n_by_stimulus.entry(&vote.stimulus).or_default() += 1;
@@ -173,7 +178,7 @@ fn files(scored: &Scored) -> Result<Files, CliError> {
     let mut others = vec![
         ("object-masks.csv".to_owned(), objects_csv(&scored.findings).into_bytes()),
         ("annotators.csv".to_owned(), annotators_csv(&scored.findings).into_bytes()),
-        ("masks/annotations.json".to_owned(), Annotation::to_json(&scored.votes).into_bytes()),
+        (format!("{VOTES}/annotations.json"), Annotation::to_json(&scored.votes).into_bytes()),
     ];
     let mut first_by_name: BTreeMap<String, &StimulusId> = BTreeMap::new();
     for vote in &scored.votes {
@@ -188,9 +193,28 @@ fn files(scored: &Scored) -> Result<Files, CliError> {
             ))
             .hint("give the stimuli ids that differ in letters, digits, `-` or `_`"));
         }
-        others.push((format!("masks/{name}.png"), to_png(&vote.mask)));
+        others.push((format!("{VOTES}/{name}.png"), to_png(&vote.mask)));
     }
-    Ok(Files { difficulties: None, exclusions: None, others })
+    Ok(Files { others, replaced, ..Files::default() })
+}
+
+/// Returns the folder of an earlier run's votes in the output folder, if there is one. Whatever
+/// else is there is somebody's own.
+fn earlier_votes(output: &Path) -> Result<Option<PathBuf>, CliError> {
+    let folder = output.join(VOTES);
+    if folder::is_empty(&folder) {
+        return Ok(None);
+    }
+    let is_vote =
+        |vote: &Annotation| vote.participant.is_none() && vote.extra.contains_key(N_ANNOTATORS);
+    match Annotation::read_all(&folder.join("annotations.json")) {
+        Ok(votes) if votes.iter().all(is_vote) => Ok(Some(folder)),
+        _ => Err(CliError::input(format!(
+            "`{}` holds something else than votes of an earlier run",
+            folder.display()
+        ))
+        .hint("write into another folder; nothing was written")),
+    }
 }
 
 /// Returns an id as a path that stays inside its folder and that every system can write.

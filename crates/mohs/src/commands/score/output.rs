@@ -25,6 +25,13 @@ pub(super) struct OutputArgs {
     output: Option<PathBuf>,
 }
 
+impl OutputArgs {
+    /// Returns the folder to write into.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+}
+
 /// What is written beside the summary.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
@@ -34,6 +41,8 @@ pub(crate) struct Files {
     pub(crate) exclusions: Option<(&'static str, Vec<Exclusion>)>,
     /// Further files, by name (which may lead into a folder).
     pub(crate) others: Vec<(String, Vec<u8>)>,
+    /// A folder that an earlier run may have written and that goes before these are written.
+    pub(crate) replaced: Option<PathBuf>,
 }
 
 /// What a folder got.
@@ -86,6 +95,9 @@ pub(crate) fn write(summary: Summary, files: &Files, output: &Path) -> Result<Wr
         .map(|ours| with_other_measures(ours, &output.join("difficulty.csv")))
         .transpose()?;
     folder::make(output)?;
+    if let Some(folder) = &files.replaced {
+        folder::remove(folder)?;
+    }
     let mut written = Vec::new();
     if let Some(difficulties) = difficulties {
         write_all(&output.join("difficulty.csv"), &difficulties)?;

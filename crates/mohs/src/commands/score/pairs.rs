@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use mohs_data::format::ReadOptions;
-use mohs_data::{Caveat, Checks, Comparison, Seed, Stimulus, check};
+use mohs_data::{Caveat, Checks, Comparison, Problem, Seed, Stimulus, check};
 use mohs_report::Summary;
 use mohs_score::human::bradley_terry::{self, Options, PRIOR_SD, Prior};
 
@@ -91,8 +91,18 @@ pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
         labels: None,
         labels_name: String::new(),
     };
-    let comparisons = check::read_comparisons(&path, &checks)
-        .map_err(|error| CliError::from(error).while_doing("cannot read the comparisons"))?;
+    let comparisons = check::read_comparisons(&path, &checks).map_err(|error| {
+        let lacks_people = matches!(
+            &error.problem,
+            Problem::MissingColumn { wanted, .. } if wanted == "participant"
+        );
+        let cli = CliError::from(error).while_doing("cannot read the comparisons");
+        if lacks_people {
+            cli.hint("map the column of judges, or let `mohs import comparisons` name a single one")
+        } else {
+            cli
+        }
+    })?;
     ui.say(&format!("{} comparisons read from {}", comparisons.len(), path.display()));
     let options = Options {
         ties: match args.ties {
@@ -106,6 +116,7 @@ pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
         n_resamples: args.resamples as usize,
         ..Options::default()
     };
+    ui.say(&format!("scoring with {} draws over participants", args.resamples));
     let title = input::title_of(&path);
     let seed = Seed(args.output.seed);
     let (summary, files) = score(&title, &comparisons, &stimuli, &options, seed)?;

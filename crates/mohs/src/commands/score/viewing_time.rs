@@ -149,7 +149,7 @@ pub(crate) fn score(
     let files = Files {
         difficulties: Some(findings.difficulties()),
         exclusions: Some(("exclusions.csv", exclusions)),
-        others: vec![],
+        ..Files::default()
     };
     let summary = Summary {
         viewing_time: Some(findings),
