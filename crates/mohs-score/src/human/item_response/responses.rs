@@ -14,7 +14,7 @@ use crate::proportion::real;
 /// Right and wrong answers of participants to stimuli.
 ///
 /// Invariant: every participant and every stimulus has at least one answer, but in a part made by
-/// [`Responses::of_stimuli`].
+/// `of_stimuli`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Responses {
     pub(super) participants: Vec<ParticipantId>,
