@@ -1,9 +1,14 @@
-//! Pixels and the built-in world: everything in mohs that touches a picture before a model sees it.
+//! Pixels, the built-in world and the engines that run models.
 //!
 //! [`pixels`] reads, shrinks and writes pictures; [`world`] draws them from a seed, so that a study
-//! can run without a download. Nothing here talks to a terminal, a network or a clock.
-//! Read [`world`] next.
+//! can run without a download. [`input`] turns pictures into what a model takes, [`network`] is a
+//! model file ready to run, [`engine`] is what runs it, and [`run`] keeps the engine fed. Nothing
+//! here talks to a terminal, the internet or a clock. Read [`world`] or [`engine`] next.
 
+pub mod engine;
+pub mod input;
 pub mod masks;
+pub mod network;
 pub mod pixels;
+pub mod run;
 pub mod world;
