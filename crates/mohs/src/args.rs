@@ -4,7 +4,9 @@ use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, completions, demo, export, import, init, report, score, simulate};
+use crate::commands::{
+    check, completions, demo, engines, export, import, init, network, report, score, simulate,
+};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Cyan.on_default().effects(Effects::BOLD))
@@ -79,5 +81,7 @@ pub(crate) enum Command {
     Score(score::ScoreArgs),
     Report(report::ReportArgs),
     Export(export::ExportArgs),
+    Network(network::NetworkArgs),
+    Engines(engines::EnginesArgs),
     Completions(completions::CompletionsArgs),
 }

@@ -4,9 +4,11 @@ pub(crate) mod annotations;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod engines;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod network;
 pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod simulate;
@@ -26,6 +28,8 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Score(args) => score::run(&args, ui),
         Command::Report(args) => report::run(&args, ui),
         Command::Export(args) => export::run(&args, ui),
+        Command::Network(args) => network::run(&args, ui),
+        Command::Engines(args) => engines::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }
 }

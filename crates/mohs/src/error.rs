@@ -7,11 +7,15 @@ use mohs_report::SummaryError;
 use mohs_score::human::{
     agreement, bradley_terry, item_response, quality, set_comparison, threshold, viewing_time,
 };
+use mohs_vision::engine::EngineError;
+use mohs_vision::network::NetworkError;
 use mohs_vision::pixels::PixelsError;
 
 /// What an error means for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// The work is done, but some of it failed.
+    Partly,
     /// The input or the arguments are wrong.
     Input,
     /// Disk, rights, network.
@@ -32,6 +36,11 @@ pub(crate) struct CliError {
 impl CliError {
     fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+    }
+
+    /// The work is done, but some of it failed.
+    pub(crate) fn partly(message: impl Into<String>) -> Self {
+        Self::new(Kind::Partly, message)
     }
 
     /// The input or the arguments are wrong.
@@ -93,6 +102,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
             Kind::BrokenPipe => 0,
+            Kind::Partly => 1,
             Kind::Input => 2,
             Kind::Surroundings => 3,
         }
@@ -132,6 +142,58 @@ impl From<PixelsError> for CliError {
         };
         match error.source() {
             Some(cause) => Self { causes: vec![cause.to_string()], ..cli },
+            None => cli,
+        }
+    }
+}
+
+impl From<EngineError> for CliError {
+    fn from(error: EngineError) -> Self {
+        let mut cli = Self::input(error.to_string());
+        if let EngineError::NotFound { looked_in } = &error {
+            const SHOWN: usize = 8;
+            let places: Vec<String> =
+                looked_in.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+            let more = looked_in.len().saturating_sub(SHOWN);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            cli.causes.push(format!("looked in {}{more}", places.join(", ")));
+        }
+        cli.hints.extend(error.remedy());
+        cli
+    }
+}
+
+impl From<NetworkError> for CliError {
+    fn from(error: NetworkError) -> Self {
+        let hint = match &error {
+            NetworkError::Engine(_) => None,
+            NetworkError::Unreadable { .. } => Some("check the path and the file's permissions"),
+            NetworkError::NotANetwork { .. } => {
+                Some("export the model again, e.g. with torch.onnx.export; keep files beside it")
+            }
+            NetworkError::Foreign { .. } | NetworkError::Rewrite(_) => {
+                Some("export the model again with another opset, e.g. opset_version=17")
+            }
+            NetworkError::NoPictures { .. } => {
+                Some("`mohs network show` lists what the model takes")
+            }
+            NetworkError::NotPerExample { .. } => {
+                Some("export the model with an open batch (dynamic axes)")
+            }
+            NetworkError::Derive(_) => {
+                Some("`mohs network show` says which operators have a gradient")
+            }
+        };
+        if let NetworkError::Engine(error) = error {
+            return error.into();
+        }
+        let cli = Self::input(error.to_string());
+        let cli = match error.source() {
+            Some(cause) => Self { causes: vec![cause.to_string()], ..cli },
+            None => cli,
+        };
+        match hint {
+            Some(hint) => cli.hint(hint),
             None => cli,
         }
     }

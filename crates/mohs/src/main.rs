@@ -7,6 +7,7 @@
 mod args;
 mod built_in;
 mod commands;
+mod engine_args;
 mod error;
 mod folder;
 mod ui;
@@ -32,12 +33,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// The Parquet decoder panics on some damaged files. `mohs-data` catches that and returns an error
-/// with its place; the decoder's own message would only stand in its way.
+/// The Parquet decoder panics on some damaged files, and the engine rten on some damaged models.
+/// Their callers catch that and return an error with its place; the message of the panic would only
+/// stand in its way.
 fn keep_decoder_panics_quiet() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        let is_decoder = panic.location().is_some_and(|place| place.file().contains("parquet-"));
+        let is_decoder = panic.location().is_some_and(|place| {
+            ["parquet-", "rten-"].iter().any(|name| place.file().contains(name))
+        });
         if !is_decoder {
             tell(panic);
         }

@@ -15,6 +15,7 @@ mod viewing_time;
 use clap::Subcommand;
 use mohs_data::Trial;
 
+pub(crate) use input::parse_mapping;
 pub(crate) use output::write;
 pub(crate) use viewing_time::{exposures_in_words, score};
 

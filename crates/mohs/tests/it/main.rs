@@ -6,6 +6,7 @@ mod demo;
 mod import_export;
 mod masks;
 mod mohs;
+mod network;
 mod pairs;
 mod people;
 mod real_data;

@@ -42,12 +42,15 @@ impl Place {
 
     /// Runs `mohs` with these arguments.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_mohs"))
-            .args(args)
-            .current_dir(&self.folder)
-            .env_remove("NO_COLOR")
-            .output()
-            .expect("because the binary was built for this test");
+        self.run_where(args, |_| {})
+    }
+
+    /// Runs `mohs` with these arguments in surroundings that the test prepares.
+    pub(crate) fn run_where(&self, args: &[&str], prepare: impl Fn(&mut Command)) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mohs"));
+        command.args(args).current_dir(&self.folder).env_remove("NO_COLOR");
+        prepare(&mut command);
+        let output = command.output().expect("because the binary was built for this test");
         Ran(output)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::mohs::Place;
 
-const VERBS: [&[&str]; 10] = [
+const VERBS: [&[&str]; 17] = [
     &[],
     &["demo"],
     &["init"],
@@ -15,6 +15,13 @@ const VERBS: [&[&str]; 10] = [
     &["score"],
     &["score", "viewing-time"],
     &["report"],
+    &["network"],
+    &["network", "show"],
+    &["network", "run"],
+    &["network", "derive"],
+    &["network", "cut"],
+    &["network", "bench"],
+    &["engines"],
     &["completions"],
 ];
 

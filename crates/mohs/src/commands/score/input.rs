@@ -33,7 +33,7 @@ impl TrialsArgs {
 }
 
 /// Understands `OURS=YOURS`.
-pub(super) fn parse_mapping(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_mapping(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((ours, theirs)) if !ours.is_empty() && !theirs.is_empty() => {
             Ok((ours.to_owned(), theirs.to_owned()))
