@@ -26,6 +26,7 @@ accept *args:
 # Rewrite generated files, such as the command-line reference
 gen:
     MOHS_GENERATE=1 cargo test -p mohs --test it reference
+    MOHS_GENERATE=1 cargo test -p mohs-graph --test operator_page
 
 # Run the whole story on built-in data; ends with mohs-demo/report.html
 demo *args:
@@ -41,6 +42,14 @@ bench-flash *args:
 # Race Bradley and Terry's model against choix and evalica
 bench-pairs *args:
     python3 tools/bench_pairs.py {{ args }}
+
+# Race networks against PyTorch and Python's onnxruntime, with peak memory
+bench-peers *args:
+    python3 tools/bench_peers.py {{ args }}
+
+# Make the networks of the tests anew; `python` needs what tools/requirements-networks.txt names
+network-fixtures python="python3" *args:
+    {{ python }} tools/make_network_fixtures.py {{ args }}
 
 # Fuzz one reader for a while (needs nightly Rust and cargo-fuzz), e.g. `just fuzz trials_csv 600`
 fuzz target seconds="60":

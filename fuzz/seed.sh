@@ -35,6 +35,8 @@ done
 seed import_model_vs_human "$foreign/import_model_vs_human.csv"
 seed import_psychopy "$foreign/import_psychopy.csv"
 seed mapping_toml "$foreign/mapping.toml"
+networks=../crates/mohs-vision/tests/fixtures/networks
+seed network_onnx "$networks"/mobilenet_v2_ts11.onnx "$networks"/odd_*.onnx "$networks"/mixer_dynamo18.onnx "$networks"/resnet_weights.onnx
 mkdir -p corpus/mask_rle
 printf '\012\000\012\000P155000V1' > corpus/mask_rle/square
 
