@@ -17,13 +17,17 @@
 
 use super::{GradError, Tape, uncovered};
 use crate::build::{BuildError, Value};
-use crate::dim::{Dim, whole};
+use crate::dim::{self, Dim, whole};
 use crate::graph::{Attribute, Node};
 use crate::tensor::Tensor;
 
 /// Kernels with more places than this get their gradient from one convolution instead of one
 /// matrix product per place.
 const MAX_PLACES: usize = 64;
+
+/// Pictures with so few channels are convolved with the gradient instead: there the products would
+/// be too narrow.
+const FEW_CHANNELS: usize = 4;
 
 /// The settings of a convolution, with defaults filled in.
 struct Window {
@@ -157,6 +161,12 @@ fn input_gradient(
         };
         return Ok(tape.builder.op("Conv", &[dy, &flipped], window.settings())?);
     }
+    if window.is_one_by_one()
+        && window.groups == 1
+        && window.strides.iter().all(|&stride| stride == 1)
+    {
+        return Ok(one_by_one_gradient(tape, x, w, dy)?);
+    }
     let mut output_padding = Vec::with_capacity(window.n_spatial());
     for axis in 0..window.n_spatial() {
         let (wanted, found) = (tape.builder.size(x, axis + 2)?, tape.builder.size(dy, axis + 2)?);
@@ -170,6 +180,21 @@ fn input_gradient(
         settings.push(("output_padding", Attribute::Ints(output_padding)));
     }
     Ok(tape.builder.op("ConvTranspose", &[dy, w], settings)?)
+}
+
+/// `transpose(w) dy` at every pixel, for kernels of one pixel that come at run time.
+fn one_by_one_gradient(
+    tape: &mut Tape<'_>,
+    x: &Value,
+    w: &Value,
+    dy: &Value,
+) -> Result<Value, BuildError> {
+    let kernel = tape.builder.shape(w)?.into_iter().take(2).collect::<Vec<_>>();
+    let kernel = tape.builder.reshape(w, &kernel)?;
+    let kernel = tape.builder.transpose(&kernel, &[1, 0])?;
+    let pixels = places_joined(tape, dy, 3)?;
+    let product = tape.builder.matmul(&kernel, &pixels)?;
+    tape.builder.reshape_like(&product, x)
 }
 
 /// The kernel turned by half a turn, with rows and columns in each other's place, for convolutions
@@ -214,7 +239,8 @@ fn bias_gradient(tape: &mut Tape<'_>, dy: &Value) -> Result<Value, GradError> {
 
 /// `dw[o, c, k] = sum over n, q of small[n, o, q] · padded(large)[n, c, s·q + d·k]`
 ///
-/// For a convolution `small` is `dy` and `large` is `x`; for a transposed one the reverse.
+/// For a convolution `small` is `dy` and `large` is `x`; for a transposed one the reverse. Channels
+/// go to the front, so that one product sums over examples and places at once.
 fn kernel_gradient(
     tape: &mut Tape<'_>,
     small: &Value,
@@ -223,58 +249,94 @@ fn kernel_gradient(
     window: &Window,
 ) -> Result<Value, GradError> {
     let n = window.n_spatial();
-    let small_shape = tape.builder.shape(small)?;
-    let n_rows = tape.builder.size(small, 1)?;
-    let n_columns = tape.builder.size(large, 1)?;
     let mut places = Vec::with_capacity(n);
     for axis in 0..n {
         places.push(whole(tape.builder.size(small, axis + 2)?));
     }
-    let n_places: i64 = places.iter().product();
     let padded = padded(tape, large, &places, window)?;
-
     if window.is_tiling() && window.groups == 1 && n == 2 && !window.is_one_by_one() {
         return tiling_gradient(tape, small, &padded, w, window, &places);
     }
     let n_offsets: i64 = window.kernel.iter().product();
-    if MAX_PLACES < usize::try_from(n_offsets).unwrap_or(usize::MAX) {
+    // Not known where a gradient is differentiated again: there examples stand for channels.
+    let n_channels = tape.builder.size(large, 1).ok();
+    let is_first_layer =
+        window.groups == 1 && n_channels.is_some_and(|n| n <= FEW_CHANNELS) && 1 < n_offsets;
+    if is_first_layer || MAX_PLACES < usize::try_from(n_offsets).unwrap_or(usize::MAX) {
         return gradient_by_convolution(tape, small, &padded, w, window);
     }
 
-    // Channels split into groups: [batch, group, channels of the group, places].
-    let groups = window.groups.max(1);
-    let batch = small_shape.first().cloned().unwrap_or_else(|| Dim::known(1));
-    let grouped = |n_channels: usize| {
-        let mut shape = vec![batch.clone()];
-        if groups != 1 {
-            shape.push(Dim::known(groups));
-        }
-        shape.extend([Dim::known(whole(n_channels) / groups), Dim::known(n_places)]);
-        shape
-    };
-    let rows = tape.builder.reshape(small, &grouped(n_rows))?;
-    let swap: &[i64] = if groups == 1 { &[0, 2, 1] } else { &[0, 1, 3, 2] };
+    let first = usize::from(window.groups != 1) + 2;
+    let rows = channels_in_front(tape, small, window)?;
+    let rows = places_joined(tape, &rows, first)?;
+    let picture = channels_in_front(tape, &padded, window)?;
     let mut parts = Vec::new();
     for offset in offsets(&window.kernel) {
-        let part = slice_at(tape, &padded, &offset, &places, window)?;
-        let columns = tape.builder.reshape(&part, &grouped(n_columns))?;
-        let columns = tape.builder.transpose(&columns, swap)?;
-        let product = tape.builder.matmul(&rows, &columns)?;
-        parts.push(tape.builder.reduce_sum(&product, &[0], false)?);
+        let part = slice_at(tape, &picture, &offset, first, &places, window)?;
+        parts.push(places_joined(tape, &part, first)?);
     }
-    // Each part is [(group,) rows, columns]: put the places behind, then join groups and rows.
-    let stacked = if let [only] = parts.as_slice() {
-        only.clone()
-    } else {
-        let last = if groups == 1 { 2 } else { 3 };
-        let mut open = Vec::with_capacity(parts.len());
-        for part in &parts {
-            open.push(tape.builder.unsqueeze(part, &[last])?);
+    let stack = |tape: &mut Tape<'_>, parts: &[Value], axis: i64| -> Result<Value, BuildError> {
+        if let [only] = parts {
+            return Ok(only.clone());
         }
-        let open: Vec<&Value> = open.iter().collect();
-        tape.builder.concat(&open, last)?
+        let open: Result<Vec<Value>, BuildError> =
+            parts.iter().map(|part| tape.builder.unsqueeze(part, &[axis])).collect();
+        let open = open?;
+        tape.builder.concat(&open.iter().collect::<Vec<_>>(), axis)
     };
-    Ok(tape.builder.reshape_like(&stacked, w)?)
+    let product = |tape: &mut Tape<'_>, columns: &Value| -> Result<Value, BuildError> {
+        let swap: &[i64] = if window.groups == 1 { &[1, 0] } else { &[0, 2, 1] };
+        let columns = tape.builder.transpose(columns, swap)?;
+        tape.builder.matmul(&rows, &columns)
+    };
+
+    // [(group,) rows, columns × places of the kernel] is the order that the kernel has. Either the
+    // slices are laid side by side before one product, or the products after; what is smaller.
+    let n_rows = tape.builder.size(small, 1).map_or(0, whole);
+    let found = if let Some(n_channels) = n_channels
+        && window.groups == 1
+        && places.iter().product::<i64>() <= n_rows
+    {
+        let columns = stack(tape, &parts, 1)?;
+        let joined = [Dim::known(whole(n_channels) * n_offsets), last_dim(tape, &rows)?];
+        let columns = tape.builder.reshape(&columns, &joined)?;
+        product(tape, &columns)?
+    } else {
+        let products: Result<Vec<Value>, BuildError> =
+            parts.iter().map(|part| product(tape, part)).collect();
+        stack(tape, &products?, whole(first))?
+    };
+    Ok(tape.builder.reshape_like(&found, w)?)
+}
+
+/// `[batch, channels, …]` as `[channels, batch, …]`, or as `[group, channels of the group, batch, …]`.
+fn channels_in_front(tape: &mut Tape<'_>, x: &Value, window: &Window) -> Result<Value, BuildError> {
+    let n = window.n_spatial();
+    if window.groups == 1 {
+        let order: Vec<i64> = [1, 0].into_iter().chain((2..).take(n)).collect();
+        return tape.builder.transpose(x, &order);
+    }
+    let mut shape = tape.builder.shape(x)?;
+    let each = whole(tape.builder.size(x, 1)?) / window.groups.max(1);
+    shape.splice(1..2, [Dim::known(window.groups), Dim::known(each)]);
+    let split = tape.builder.reshape(x, &shape)?;
+    let order: Vec<i64> = [1, 2, 0].into_iter().chain((3..).take(n)).collect();
+    tape.builder.transpose(&split, &order)
+}
+
+/// Examples and places, which are all dimensions from `first − 1` on, as one.
+fn places_joined(tape: &mut Tape<'_>, x: &Value, first: usize) -> Result<Value, BuildError> {
+    let shape = tape.builder.shape(x)?;
+    let unknown = || BuildError::ShapeUnknown(x.name().to_owned());
+    let (front, behind) = shape.split_at_checked(first - 1).ok_or_else(unknown)?;
+    let mut joined = front.to_vec();
+    joined.push(dim::product(behind).ok_or_else(unknown)?);
+    tape.builder.reshape(x, &joined)
+}
+
+fn last_dim(tape: &Tape<'_>, x: &Value) -> Result<Dim, BuildError> {
+    let shape = tape.builder.shape(x)?;
+    shape.last().cloned().ok_or_else(|| BuildError::ShapeUnknown(x.name().to_owned()))
 }
 
 /// The gradient of a kernel whose windows tile the picture, as patch embeddings do: one product.
@@ -321,26 +383,21 @@ fn gradient_by_convolution(
     window: &Window,
 ) -> Result<Value, GradError> {
     let n = window.n_spatial();
-    let groups = Dim::known(window.groups.max(1));
-    let spatial = |tape: &Tape<'_>, value: &Value| -> Result<Vec<Dim>, BuildError> {
-        Ok(tape.builder.shape(value)?.into_iter().skip(2).collect())
-    };
-    let batch = tape.builder.shape(small)?.first().cloned().unwrap_or_else(|| Dim::known(1));
-    let n_columns = tape.builder.size(padded, 1)?;
-    let per_group = |n: usize| Dim::known(whole(n) / window.groups.max(1));
-    let swapped =
-        |order: [i64; 3]| -> Vec<i64> { order.into_iter().chain((3..).take(n)).collect() };
-
+    let order: Vec<i64> = [1, 0].into_iter().chain((2..).take(n)).collect();
     // The picture as [columns of a group, group × batch, …] and the gradient as kernels
     // [group × rows of a group, batch, …]; what comes out is [columns of a group, group × rows, …].
-    let mut shape = vec![batch.clone(), groups.clone(), per_group(n_columns)];
-    shape.extend(spatial(tape, padded)?);
-    let picture = tape.builder.reshape(padded, &shape)?;
-    let picture = tape.builder.transpose(&picture, &swapped([2, 1, 0]))?;
-    let mut shape = vec![per_group(n_columns), batch.times(&groups).unwrap_or(batch)];
-    shape.extend(spatial(tape, padded)?);
-    let picture = tape.builder.reshape(&picture, &shape)?;
-    let order: Vec<i64> = [1, 0].into_iter().chain((2..).take(n)).collect();
+    let picture = if window.groups == 1 {
+        tape.builder.transpose(padded, &order)?
+    } else {
+        let front = channels_in_front(tape, padded, window)?;
+        let turned: Vec<i64> = [1, 0, 2].into_iter().chain((3..).take(n)).collect();
+        let turned = tape.builder.transpose(&front, &turned)?;
+        let mut shape = tape.builder.shape(&turned)?;
+        let joined = dim::product(shape.iter().skip(1).take(2));
+        let joined = joined.ok_or_else(|| BuildError::ShapeUnknown(turned.name().to_owned()))?;
+        shape.splice(1..3, [joined]);
+        tape.builder.reshape(&turned, &shape)?
+    };
     let kernels = tape.builder.transpose(small, &order)?;
     let settings = vec![
         ("strides", Attribute::Ints(window.dilations.clone())),
@@ -381,11 +438,12 @@ fn padded(
     Ok(tape.builder.op("Pad", &[large, &pads], vec![])?)
 }
 
-/// What all windows see at one place of the kernel: `[batch, channels, places…]`.
+/// What all windows see at one place of the kernel; pixels are the dimensions from `first` on.
 fn slice_at(
     tape: &mut Tape<'_>,
     padded: &Value,
     offset: &[i64],
+    first: usize,
     places: &[i64],
     window: &Window,
 ) -> Result<Value, GradError> {
@@ -395,11 +453,11 @@ fn slice_at(
         let end = start + (places[axis] - 1) * window.strides[axis] + 1;
         let is_whole = start == 0
             && window.strides[axis] == 1
-            && end == whole(tape.builder.size(padded, axis + 2)?);
+            && end == whole(tape.builder.size(padded, axis + first)?);
         if !is_whole {
             starts.push(start);
             ends.push(end);
-            axes.push(whole(axis + 2));
+            axes.push(whole(axis + first));
             steps.push(window.strides[axis]);
         }
     }
