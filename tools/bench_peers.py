@@ -2,7 +2,7 @@
 """Races `mohs` against PyTorch and Python's onnxruntime on ResNet-50 and ViT-B/16.
 
     python3 tools/bench_peers.py [--quick] [--models resnet50 vit_b_16] [--batches 1 8]
-                                 [--what forward input-gradient weight-gradient]
+                                 [--what forward input-gradient weight-gradient training-step]
                                  [--rounds 7] [--threads 2] [--engines auto] [--mohs PATH]
 
 Each contender lives in a process of its own, with its model loaded, and does one timed round when
@@ -14,7 +14,8 @@ and no model: 0.8 GB for a PyTorch built for CUDA. All have the same number of t
 PyTorch runs torchvision's model in evaluation mode, as it is (NCHW) and in channels_last. Forward
 runs without autograd. The input gradient is that of the summed cross-entropy, with weights that
 need none; the weight gradient is that of the mean, for all parameters, with frozen BatchNorm and
-no gradient of the input. onnxruntime runs forward only, from the file that mohs runs. In that file
+no gradient of the input. A training step is the same to PyTorch; to mohs the weights then are inputs,
+which change between runs, and no longer constants that the engine can prepare. onnxruntime runs forward only, from the file that mohs runs. In that file
 the exporter has folded BatchNorm into Conv, so mohs has fewer weights to differentiate there.
 
 Needs cargo, or a built program by --mohs. If torch, torchvision and onnxruntime cannot be imported,
@@ -36,7 +37,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ["resnet50", "vit_b_16"]
-KINDS = ["forward", "input-gradient", "weight-gradient"]
+KINDS = ["forward", "input-gradient", "weight-gradient", "training-step"]
 NEEDED = ["numpy", "onnxruntime", "torch", "torchvision"]
 PEERS = ["PyTorch", "PyTorch channels_last", "onnxruntime"]
 # Threads of one contender may spin for a moment after its round; the next should not feel it.
@@ -49,6 +50,8 @@ GOALS = [
     ("resnet50", "input-gradient", 8, 1.0, ["PyTorch", "PyTorch channels_last"]),
     ("resnet50", "weight-gradient", 1, 0.95, ["PyTorch", "PyTorch channels_last"]),
     ("resnet50", "weight-gradient", 8, 0.95, ["PyTorch", "PyTorch channels_last"]),
+    ("resnet50", "training-step", 1, 0.95, ["PyTorch", "PyTorch channels_last"]),
+    ("resnet50", "training-step", 8, 0.95, ["PyTorch", "PyTorch channels_last"]),
     ("vit_b_16", "input-gradient", 1, 1.2, ["PyTorch", "PyTorch channels_last"]),
     ("vit_b_16", "input-gradient", 8, 1.0, ["PyTorch", "PyTorch channels_last"]),
     ("vit_b_16", "weight-gradient", 1, 0.95, ["PyTorch", "PyTorch channels_last"]),
@@ -88,7 +91,7 @@ def torch_round(model_name, batch, kind, threads, is_channels_last):
         images = images.contiguous(memory_format=torch.channels_last)
     labels = torch.arange(batch) % 1000
     loss = torch.nn.functional.cross_entropy
-    model.requires_grad_(kind == "weight-gradient")
+    model.requires_grad_(kind in ["weight-gradient", "training-step"])
     images.requires_grad_(kind == "input-gradient")
     parameters = list(model.parameters())
 

@@ -5,6 +5,7 @@
 //! (labels, targets) are new inputs after the network's own.
 
 use crate::build::{BuildError, Builder, Value};
+use crate::fold;
 use crate::grad::{self, GradError};
 use crate::graph::Graph;
 use crate::scalar::{self, Reduction, Scalar, ScalarError};
@@ -59,8 +60,9 @@ pub fn derive(
         let output = builder.output_as(gradient, &format!("gradient:{value}"))?;
         gradients.push(output.name().to_owned());
     }
+    let keep = with_respect_to.iter().cloned().collect();
     Ok(Derived {
-        graph: builder.finish(),
+        graph: fold::simplify_keeping(builder.finish(), &keep).map_err(BuildError::from)?,
         loss: added.per_example.name().to_owned(),
         gradients,
         needs: added.inputs.iter().map(|value| value.name().to_owned()).collect(),

@@ -211,6 +211,14 @@ impl Tensor {
         }
     }
 
+    /// The numbers to be changed, if they are 32-bit floats that no copy shares.
+    pub fn as_f32_mut(&mut self) -> Option<&mut [f32]> {
+        match &mut self.data {
+            Data::F32(values) => Arc::get_mut(values).map(Vec::as_mut_slice),
+            _ => None,
+        }
+    }
+
     /// The numbers, if they are 64-bit whole numbers.
     pub fn as_i64(&self) -> Option<&[i64]> {
         match &self.data {

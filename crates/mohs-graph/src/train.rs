@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::{BuildError, Builder, Value};
 use crate::dim::Dim;
+use crate::fold;
 use crate::grad::{self, GradError};
 use crate::graph::{Attribute, Graph, Node, Port};
 use crate::scalar::{self, Reduction, Scalar, ScalarError};
@@ -128,7 +129,9 @@ pub fn training(
         let next = builder.value(&statistic.next)?;
         builder.output(&next);
     }
-    let graph = written_out(builder.finish())?;
+    // Gradients compute means and deviations of live normalisation again; joining equal nodes
+    // leaves one of each.
+    let graph = fold::simplify(written_out(builder.finish())?).map_err(BuildError::from)?;
     Ok(Training { graph, weights: trained, statistics })
 }
 

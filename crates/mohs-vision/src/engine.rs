@@ -373,6 +373,7 @@ trait Run: fmt::Debug + Send {
         &mut self,
         inputs: &[(&str, &Tensor)],
         outputs: &[Port],
+        earlier: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, EngineError>;
 }
 
@@ -409,8 +410,18 @@ impl Session {
 
     /// Runs the network once; outputs come in the order of the network.
     pub fn run(&mut self, inputs: &[(&str, &Tensor)]) -> Result<Vec<Tensor>, EngineError> {
+        self.run_again(inputs, Vec::new())
+    }
+
+    /// Runs the network once more, in the memory of earlier outputs where they fit and are not
+    /// shared: gradients of many weights are large, and new memory for them costs time.
+    pub fn run_again(
+        &mut self,
+        inputs: &[(&str, &Tensor)],
+        earlier: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EngineError> {
         check_inputs(&self.inputs, inputs)?;
-        self.running.run(inputs, &self.outputs)
+        self.running.run(inputs, &self.outputs, earlier)
     }
 }
 

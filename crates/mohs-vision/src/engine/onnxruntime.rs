@@ -143,6 +143,7 @@ impl Run for Opened {
         &mut self,
         inputs: &[(&str, &Tensor)],
         outputs: &[Port],
+        earlier: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, EngineError> {
         let mut values = Vec::with_capacity(inputs.len());
         for (name, tensor) in inputs {
@@ -150,10 +151,14 @@ impl Run for Opened {
         }
         let mut answers = self.session.run(values).map_err(|error| failed(error.message()))?;
         let mut tensors = Vec::with_capacity(outputs.len());
+        let mut earlier = earlier.into_iter();
         for port in outputs {
             let answer = answers.remove(&port.name);
             let answer = answer.ok_or_else(|| odd_output(NAME, port, "nothing"))?;
-            tensors.push(output(port, &answer)?);
+            tensors.push(match earlier.next().and_then(|tensor| refilled(tensor, &answer)) {
+                Some(tensor) => tensor,
+                None => output(port, &answer)?,
+            });
         }
         Ok(tensors)
     }
@@ -181,6 +186,19 @@ fn input<'a>(name: &str, tensor: &'a Tensor) -> Result<SessionInputValue<'a>, En
         }
     };
     value.map_err(|error| failed(error.message()))
+}
+
+/// Copies an answer into the memory of an earlier one, if it has the same shape and nobody else
+/// uses it.
+fn refilled(mut tensor: Tensor, value: &DynValue) -> Option<Tensor> {
+    let (shape, values) = value.try_extract_tensor::<f32>().ok()?;
+    let fits = shape.len() == tensor.shape().len()
+        && shape.iter().zip(tensor.shape()).all(|(&new, &old)| usize::try_from(new) == Ok(old));
+    if !fits {
+        return None;
+    }
+    tensor.as_f32_mut()?.copy_from_slice(values);
+    Some(tensor)
 }
 
 /// Copies an answer out of the memory of ONNX Runtime.

@@ -103,6 +103,8 @@ impl Run for Opened {
         &mut self,
         inputs: &[(&str, &Tensor)],
         outputs: &[Port],
+        // rten hands its own memory over: there is nothing to save.
+        _earlier: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, EngineError> {
         let mut values = Vec::with_capacity(inputs.len());
         for (name, tensor) in inputs {

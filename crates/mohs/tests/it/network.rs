@@ -196,7 +196,7 @@ fn a_network_can_be_cut_at_a_value_by_its_name() {
 #[test]
 fn a_model_is_timed_line_by_line_or_at_once() {
     let place = place();
-    for what in ["forward", "input-gradient", "weight-gradient"] {
+    for what in ["forward", "input-gradient", "weight-gradient", "training-step"] {
         let args = ["network", "bench", "model.onnx", "--engine", "rten", "--what", what];
         let args: Vec<&str> = [&args[..], &["--batch", "2"]].concat();
         let ran = place.run(&[&args[..], &["--rounds-from-stdin"]].concat()).ok();
