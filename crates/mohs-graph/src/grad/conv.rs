@@ -254,12 +254,14 @@ fn kernel_gradient(
         places.push(whole(tape.builder.size(small, axis + 2)?));
     }
     let padded = padded(tape, large, &places, window)?;
-    if window.is_tiling() && window.groups == 1 && n == 2 && !window.is_one_by_one() {
+    // Not known where a gradient is differentiated again: there examples stand for channels.
+    let n_channels = tape.builder.size(large, 1).ok();
+    let is_plain =
+        window.groups == 1 && n_channels.is_some() && tape.builder.size(small, 1).is_ok();
+    if window.is_tiling() && is_plain && n == 2 && !window.is_one_by_one() {
         return tiling_gradient(tape, small, &padded, w, window, &places);
     }
     let n_offsets: i64 = window.kernel.iter().product();
-    // Not known where a gradient is differentiated again: there examples stand for channels.
-    let n_channels = tape.builder.size(large, 1).ok();
     let is_first_layer =
         window.groups == 1 && n_channels.is_some_and(|n| n <= FEW_CHANNELS) && 1 < n_offsets;
     if is_first_layer || MAX_PLACES < usize::try_from(n_offsets).unwrap_or(usize::MAX) {
