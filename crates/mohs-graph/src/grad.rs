@@ -11,6 +11,7 @@
 mod activation;
 mod conv;
 mod elementwise;
+mod gelu;
 mod index;
 mod matmul;
 pub(crate) mod norm;
@@ -109,11 +110,18 @@ fn walk(
     let ones = tape.ones_like(of)?;
     tape.gradients.insert(of.name().to_owned(), ones);
 
-    for node in nodes.iter().rev() {
+    let asked = with_respect_to.iter().map(Value::name).chain([of.name()]).collect();
+    let gelus = gelu::ends(nodes, tape.builder, &asked);
+    for (idx, node) in nodes.iter().enumerate().rev() {
         let of_outputs: Vec<Option<Value>> =
             node.outputs.iter().map(|name| tape.gradients.get(name).cloned()).collect();
         let is_on_the_way = node.inputs.iter().any(|name| tape.moving.contains(name));
         if !is_on_the_way || of_outputs.iter().all(Option::is_none) {
+            continue;
+        }
+        if let (Some(x), Some(Some(dy))) = (gelus.get(&idx), of_outputs.first()) {
+            let found = activation::of_erf_gelu(&mut tape, dy, x)?;
+            tape.accumulate(x.name(), found)?;
             continue;
         }
         let of_inputs = match operator::rule(node) {

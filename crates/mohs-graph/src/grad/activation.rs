@@ -221,7 +221,7 @@ pub(super) fn gelu(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>
 }
 
 /// The gradient of the exact form: `Φ = ½ (1 + erf(x/√2))`, `φ = e^(−x²/2) / √(2π)`.
-fn of_erf_gelu(tape: &mut Tape<'_>, dy: &Value, x: &Value) -> Result<Value, BuildError> {
+pub(super) fn of_erf_gelu(tape: &mut Tape<'_>, dy: &Value, x: &Value) -> Result<Value, BuildError> {
     let root_half = tape.number(std::f64::consts::FRAC_1_SQRT_2, x);
     let (half, minus_half) = (tape.number(0.5, x), tape.number(-0.5, x));
     let density =
