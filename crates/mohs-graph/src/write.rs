@@ -2,6 +2,9 @@
 //!
 //! Weights can go into a file of their own, which networks beyond two gigabytes need.
 
+use std::sync::Arc;
+
+use bytemuck::NoUninit;
 use bytes::Bytes;
 use prost::Message;
 
@@ -197,21 +200,34 @@ fn attribute_to_proto(name: &str, attribute: &Attribute) -> AttributeProto {
     proto
 }
 
-fn tensor_to_proto(tensor: &Tensor, name: &str) -> TensorProto {
-    fn joined<const N: usize, T: Copy>(numbers: &[T], bytes: fn(T) -> [u8; N]) -> Bytes {
-        let mut joined = Vec::with_capacity(numbers.len() * N);
-        for &number in numbers {
-            joined.extend_from_slice(&bytes(number));
-        }
-        joined.into()
+/// The bytes of numbers as the format wants them: the numbers' own memory where the machine stores
+/// them so, else a copy.
+fn little_endian<const N: usize, T>(numbers: &Arc<Vec<T>>, bytes: fn(T) -> [u8; N]) -> Bytes
+where
+    T: NoUninit + Send + Sync,
+{
+    if cfg!(target_endian = "little") {
+        return Bytes::from_owner(Shared(Arc::clone(numbers)));
     }
+    numbers.iter().flat_map(|&number| bytes(number)).collect()
+}
 
+/// Numbers whose memory is lent out as bytes.
+struct Shared<T>(Arc<Vec<T>>);
+
+impl<T: NoUninit> AsRef<[u8]> for Shared<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+fn tensor_to_proto(tensor: &Tensor, name: &str) -> TensorProto {
     let raw = match tensor.data() {
-        Data::F32(numbers) => joined(numbers, f32::to_le_bytes),
-        Data::F64(numbers) => joined(numbers, f64::to_le_bytes),
-        Data::I64(numbers) => joined(numbers, i64::to_le_bytes),
-        Data::I32(numbers) => joined(numbers, i32::to_le_bytes),
-        Data::I8(numbers) => joined(numbers, i8::to_le_bytes),
+        Data::F32(numbers) => little_endian(numbers, f32::to_le_bytes),
+        Data::F64(numbers) => little_endian(numbers, f64::to_le_bytes),
+        Data::I64(numbers) => little_endian(numbers, i64::to_le_bytes),
+        Data::I32(numbers) => little_endian(numbers, i32::to_le_bytes),
+        Data::I8(numbers) => little_endian(numbers, i8::to_le_bytes),
         Data::U8(numbers) => Bytes::from(numbers.to_vec()),
         Data::Bool(numbers) => numbers.iter().map(|&number| u8::from(number)).collect(),
         Data::Other { bytes, .. } => bytes.clone(),

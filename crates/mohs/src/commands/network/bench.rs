@@ -3,6 +3,7 @@
 //! Other programs can drive it line by line (`--rounds-from-stdin`), so that rounds of several
 //! engines alternate and the machine's moods meet all of them.
 
+use std::collections::BTreeMap;
 use std::io::BufRead as _;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -74,6 +75,9 @@ pub(crate) fn run(args: &BenchArgs, ui: &Ui) -> Result<(), CliError> {
     let started = Instant::now();
     let mut session = engine.open_graph(&graph)?;
     let load_seconds = started.elapsed().as_secs_f64();
+    // The engine has its own copy of the weights by now.
+    drop(network);
+    let graph = Graph { nodes: Vec::new(), weights: BTreeMap::new(), ..graph };
     let inputs = inputs_for(&session, &graph, &weights, args.batch.get())?;
     let inputs: Vec<(&str, &Tensor)> =
         inputs.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
