@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::build::{BuildError, Builder, Value};
 use crate::dim::Dim;
 use crate::fold;
+use crate::grad::operator::Rule;
 use crate::grad::{self, GradError};
 use crate::graph::{Attribute, Graph, Node, Port};
 use crate::scalar::{self, Reduction, Scalar, ScalarError};
@@ -135,34 +136,29 @@ pub fn training(
     Ok(Training { graph, weights: trained, statistics })
 }
 
-/// Names of the weights that training would change if nobody says which: floating-point weights of
-/// layers, without statistics of batch normalisation and without single numbers.
+/// Names of the weights that training would change if nobody says which: floating-point weights
+/// from which something flows to the first output, without statistics of batch normalisation and
+/// without single numbers.
+///
+/// A weight may go through other nodes on its way, as scales that are reshaped and kernels that are
+/// standardised do.
 pub fn trainable(graph: &Graph) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    for node in &graph.nodes {
-        let places: &[usize] = match node.op.as_str() {
-            "BatchNormalization"
-            | "LayerNormalization"
-            | "InstanceNormalization"
-            | "GroupNormalization" => &[1, 2],
-            "Conv" | "ConvTranspose" => &[1, 2],
-            "Gemm" | "MatMul" | "Add" | "Sub" | "Mul" | "Transpose" | "Expand" | "Concat" => {
-                &[0, 1, 2]
-            }
-            "PRelu" => &[1],
-            "Gather" => &[0],
-            _ => &[],
-        };
-        for name in places.iter().filter_map(|&idx| node.input(idx)) {
-            let is_weight = graph.weights.get(name).is_some_and(|tensor| {
-                tensor.element_type() == ElementType::F32 && 1 < tensor.len()
-            });
-            if is_weight {
-                found.insert(name.to_owned());
-            }
+    let mut wanted: BTreeSet<&str> =
+        graph.outputs.iter().take(1).map(|port| port.name.as_str()).collect();
+    for node in graph.nodes.iter().rev() {
+        let is_wanted = node.outputs.iter().any(|name| wanted.contains(name.as_str()));
+        if !is_wanted || matches!(grad::operator::rule(node), Rule::Flat) {
+            continue;
         }
+        let is_live = node.int("training_mode").unwrap_or(0) != 0;
+        let n_used = if node.op == "BatchNormalization" && !is_live { 3 } else { usize::MAX };
+        wanted.extend(node.inputs.iter().take(n_used).map(String::as_str));
     }
-    found.into_iter().collect()
+    let is_trainable = |name: &str, tensor: &Tensor| {
+        wanted.contains(name) && tensor.element_type() == ElementType::F32 && 1 < tensor.len()
+    };
+    let weights = graph.weights.iter().filter(|(name, tensor)| is_trainable(name, tensor));
+    weights.map(|(name, _)| name.clone()).collect()
 }
 
 /// Turns a weight into an input of the same name, and returns its value.

@@ -227,3 +227,14 @@ fn what_a_rule_does_not_cover_is_refused_with_its_node() {
     let error = grad::gradient(&mut builder, &y, &[x]).unwrap_err();
     assert!(matches!(error, GradError::Independent { .. }), "{error}");
 }
+
+#[test]
+fn a_pool_over_minus_infinity_still_finds_its_maximum() {
+    let lowest = f64::NEG_INFINITY;
+    let pool = |builder: &mut Builder, x: &Value| {
+        let kernel = vec![("kernel_shape", Attribute::Ints(vec![1, 3]))];
+        builder.op("MaxPool", &[x], kernel).expect("because the case is sound")
+    };
+    let found = gradient_of(&[1, 1, 1, 4], &[lowest, 2.0, lowest, 1.0], pool);
+    assert_near(&found, &[0.0, 2.0, 0.0, 0.0]);
+}

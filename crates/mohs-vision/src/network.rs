@@ -82,6 +82,7 @@ pub struct Network {
     file: Graph,
     graph: Graph,
     fixed_because: Option<String>,
+    files: Vec<PathBuf>,
 }
 
 /// How many examples a network takes at once.
@@ -99,18 +100,32 @@ impl Network {
         let bytes = std::fs::read(path)
             .map_err(|source| NetworkError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let file = read::parse_with(bytes.into(), &mut |external| fetch(folder, external))
+        let mut files = vec![path.to_owned()];
+        let mut fetched = |external: &External| {
+            let found = fetch(folder, external);
+            let beside = folder.join(&external.location);
+            if found.is_ok() && !files.contains(&beside) {
+                files.push(beside);
+            }
+            found
+        };
+        let file = read::parse_with(bytes.into(), &mut fetched)
             .map_err(|source| NetworkError::NotANetwork { path: path.to_owned(), source })?;
         let foreign = |source| NetworkError::Foreign { path: path.to_owned(), source };
         let graph = normalise::normalise(file.clone()).map_err(foreign)?;
         let graph = fold::simplify(graph).map_err(|error| foreign(error.into()))?;
         let (graph, fixed_because) = freed(graph);
-        Ok(Network { file, graph, fixed_because })
+        Ok(Network { file, graph, fixed_because, files })
     }
 
     /// A network that is in the house dialect already, such as one built here.
     pub fn from_graph(graph: Graph) -> Network {
-        Network { file: graph.clone(), graph, fixed_because: None }
+        Network { file: graph.clone(), graph, fixed_because: None, files: Vec::new() }
+    }
+
+    /// The files it was read from: the network, and weights that lie beside it.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// The network as the file has it.
@@ -127,14 +142,19 @@ impl Network {
     /// respect to weights.
     pub fn unfolded(&self) -> Result<Graph, NetworkError> {
         let graph = normalise::normalise(self.file.clone())?;
-        let keep = train::trainable(&graph).into_iter().collect();
+        let is_float = |(_, tensor): &(&String, &Tensor)| tensor.element_type().is_float();
+        let keep =
+            self.file.weights.iter().filter(is_float).map(|(name, _)| name.clone()).collect();
         let graph = fold::simplify_keeping(graph, &keep).map_err(NormaliseError::from)?;
         Ok(freed(graph).0)
     }
 
     /// Names of the weights that training would change, in [`Network::unfolded`].
     pub fn trainable(&self) -> Result<Vec<String>, NetworkError> {
-        Ok(train::trainable(&normalise::normalise(self.file.clone())?))
+        let mut names = train::trainable(&normalise::normalise(self.file.clone())?);
+        // Constants that stand in the network itself are no weights.
+        names.retain(|name| self.file.weights.contains_key(name));
+        Ok(names)
     }
 
     /// Why the batch could not be freed, if it is fixed.
@@ -144,7 +164,11 @@ impl Network {
 
     /// How many examples it takes at once.
     pub fn batch(&self) -> Batch {
-        batch_of(&self.graph)
+        match batch_of(&self.graph) {
+            // Pictures that might change each other's answers are run one by one.
+            Batch::Free if self.fixed_because.is_some() => Batch::Fixed(1),
+            found => found,
+        }
     }
 
     /// The input that takes pictures: the only one with floating-point numbers.
@@ -196,6 +220,10 @@ fn fetch(folder: &Path, external: &External) -> Result<Bytes, String> {
     if !is_beside || external.location.is_empty() {
         return Err("weights are read only from files beside the model or below".to_owned());
     }
+    // A pipe would wait for somebody to write into it.
+    if !folder.join(location).is_file() {
+        return Err("there is no such file beside the model".to_owned());
+    }
     let mut file = File::open(folder.join(location)).map_err(|error| error.to_string())?;
     let n_bytes = file.metadata().map_err(|error| error.to_string())?.len();
     let rest = n_bytes.checked_sub(external.offset).ok_or("the file is too short")?;
@@ -215,11 +243,22 @@ fn fetch(folder: &Path, external: &External) -> Result<Bytes, String> {
 }
 
 /// Frees the batch of a network where that can be proven to change nothing; else says why not.
+///
+/// A batch that is free already has to pass the same proof: rows that mix would make answers depend
+/// on what else is in the batch.
 fn freed(graph: Graph) -> (Graph, Option<String>) {
-    match batch::free_batch(graph.clone()) {
-        Ok(freed) => (freed, None),
-        Err(fixed) => (graph, Some(fixed.to_string())),
-    }
+    let fixed = if batch::batch_symbol(&graph).is_some() {
+        match batch::set_batch(graph.clone(), 1) {
+            Ok(single) => batch::free_batch(single).err(),
+            Err(_) => None,
+        }
+    } else {
+        match batch::free_batch(graph.clone()) {
+            Ok(freed) => return (freed, None),
+            Err(fixed) => Some(fixed),
+        }
+    };
+    (graph, fixed.map(|fixed| fixed.to_string()))
 }
 
 /// How many examples a network takes: the first dimension of its first input.

@@ -20,8 +20,16 @@ pub(crate) struct EngineArgs {
     #[arg(long, default_value = "cpu", value_name = "DEVICE")]
     device: Device,
     /// Threads to compute with [default: as many as the machine offers]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<NonZeroUsize>,
+}
+
+/// No machine has more processors than this.
+const MAX_THREADS: usize = 1024;
+
+fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.parse::<NonZeroUsize>().ok().filter(|threads| threads.get() <= MAX_THREADS);
+    threads.ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}, found `{text}`"))
 }
 
 /// The engines by name.

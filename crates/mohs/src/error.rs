@@ -3,6 +3,8 @@
 use std::error::Error;
 
 use mohs_data::FileError;
+use mohs_graph::build::BuildError;
+use mohs_graph::derive::DeriveError;
 use mohs_report::SummaryError;
 use mohs_score::human::{
     agreement, bradley_terry, item_response, quality, set_comparison, threshold, viewing_time,
@@ -172,13 +174,16 @@ impl From<NetworkError> for CliError {
                 Some("export the model again, e.g. with torch.onnx.export; keep files beside it")
             }
             NetworkError::Foreign { .. } | NetworkError::Rewrite(_) => {
-                Some("export the model again with another opset, e.g. opset_version=17")
+                Some("export the model again with another opset, e.g. opset_version=18")
             }
             NetworkError::NoPictures { .. } => {
                 Some("`mohs network show` lists what the model takes")
             }
             NetworkError::NotPerExample { .. } => {
                 Some("export the model with an open batch (dynamic axes)")
+            }
+            NetworkError::Derive(DeriveError::Build(BuildError::NoSuchValue(_))) => {
+                Some("`mohs network show --values` lists the values between the nodes")
             }
             NetworkError::Derive(_) => {
                 Some("`mohs network show` says which operators have a gradient")

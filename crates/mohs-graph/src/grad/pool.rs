@@ -130,6 +130,7 @@ pub(super) fn max_pool(
     let first = pictures_of_one_channel(tape, &x)?;
 
     let pictures = tape.builder.reshape(&x, &pool.shape(&first, 1, &pool.sizes))?;
+    let pictures = finite(tape, &pictures)?;
     let padded = padded_with_lowest(tape, &pictures, &pool)?;
     let picking = tape.builder.constant(pool.picking_kernels());
     let contents = tape.builder.op("Conv", &[&padded, &picking], pool.settings())?;
@@ -203,6 +204,14 @@ pub(super) fn global_max_pool(
 fn pictures_of_one_channel(tape: &Tape<'_>, x: &Value) -> Result<Dim, BuildError> {
     let shape = tape.builder.shape(x)?;
     dim::product(shape.iter().take(2)).ok_or_else(|| BuildError::ShapeUnknown(x.name().to_owned()))
+}
+
+/// The picture with infinite numbers at the ends of what is finite: the convolution multiplies by
+/// zero, and some networks pad with minus infinity.
+fn finite(tape: &mut Tape<'_>, pictures: &Value) -> Result<Value, BuildError> {
+    let ends = [f32::MIN, f32::MAX].map(|end| tape.builder.scalar(end));
+    let [lowest, highest] = &ends;
+    tape.builder.op("Clip", &[pictures, lowest, highest], vec![])
 }
 
 /// The picture with a border that never wins.

@@ -297,12 +297,10 @@ fn batch_normalisation(node: &mut Node, opset: i64) -> Done {
         ));
     }
     if opset < 14 && 1 < node.outputs.len() {
+        // More outputs than one meant the statistics of the batch. Kernels that are standardised
+        // are written so, and fold into constants.
         if node.outputs.iter().skip(1).any(|name| !name.is_empty()) {
-            return Err(no_form(
-                node,
-                "it is in training form",
-                "export the network in evaluation mode (`model.eval()`)",
-            ));
+            node.attributes.insert("training_mode".to_owned(), Attribute::Int(1));
         }
         node.outputs.truncate(1);
     }

@@ -19,6 +19,9 @@ pub(super) const NAME: &str = "rten";
 /// The engine's version.
 pub(super) const VERSION: &str = "0.27.0";
 
+/// rten follows chains of nodes by recursion; longer ones could exhaust the stack.
+const MAX_NODES: usize = 8_000;
+
 /// A network opened in rten.
 #[derive(Debug)]
 pub(super) struct Opened {
@@ -67,6 +70,12 @@ pub(super) fn open(bytes: Vec<u8>, graph: &Graph, n_threads: usize) -> Result<Op
     if let Some(port) = inputs.iter().chain(outputs).find(|port| !is_known(port.element_type)) {
         let problem = format!("it does not know the type {} of `{}`", port.element_type, port.name);
         return Err(cannot_load(problem));
+    }
+    if MAX_NODES < graph.nodes.len() {
+        return Err(cannot_load(format!(
+            "it takes networks of up to {MAX_NODES} nodes, found {}",
+            graph.nodes.len()
+        )));
     }
     let threads = Arc::new(ThreadPool::with_num_threads(n_threads));
     let model =

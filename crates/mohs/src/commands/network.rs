@@ -49,8 +49,13 @@ fn read(path: &Path) -> Result<Network, CliError> {
 }
 
 /// Writes a network, whole or not at all, and says what it takes and answers.
-fn write(graph: &mohs_graph::Graph, output: &Path, model: &Path, ui: &Ui) -> Result<(), CliError> {
-    super::import::check_overwrites_none(output, [&model.to_owned()])?;
+fn write(
+    graph: &mohs_graph::Graph,
+    output: &Path,
+    network: &Network,
+    ui: &Ui,
+) -> Result<(), CliError> {
+    super::import::check_overwrites_none(output, network.files())?;
     let bytes = write::to_bytes(graph).map_err(|error| CliError::input(error.to_string()))?;
     mohs_data::format::atomic::write_file(output, &bytes)?;
     ui.say(&format!("written: {}", output.display()));
@@ -61,6 +66,17 @@ fn write(graph: &mohs_graph::Graph, output: &Path, model: &Path, ui: &Ui) -> Res
         }
     }
     ui.data(text.as_bytes())
+}
+
+/// Says which output counts as the answer, where there are several.
+fn say_which_output(network: &Network, ui: &Ui) {
+    if let [first, _, ..] = network.graph().outputs.as_slice() {
+        ui.say(&format!(
+            "the model has {} outputs; `{}` is taken as its answer (`mohs network cut --at NAME` chooses another)",
+            network.graph().outputs.len(),
+            first.name
+        ));
+    }
 }
 
 /// A port's type and shape in words: `f32 [batch, 3, 32, 32]`.

@@ -382,3 +382,60 @@ fn photographs_of_pets_are_answered_by_a_model_of_imagenet() {
     // About .62 is published for easy photographs; chance is .001.
     assert!(n_right.is_some_and(|n: usize| (50..80).contains(&n)), "{}", ran.all());
 }
+
+#[test]
+fn nothing_that_was_read_is_overwritten() {
+    let place = place();
+    let mut args = RUN.to_vec();
+    args.extend(["rten", "--output", "classes.csv"]);
+    args[6] = "classes.csv";
+    place.write("classes.csv", "2_red\n1_green\n0_blue\n");
+    let ran = place.run(&args);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert_eq!(place.read("classes.csv"), "2_red\n1_green\n0_blue\n");
+
+    let (graph, weights) =
+        write::to_bytes_with_weights(&by_colour(pictures(Dim::symbol("n"))), "w.onnx")
+            .expect("because it is small");
+    place.write("apart.onnx", graph);
+    place.write("w.onnx", weights.clone());
+    let ran = place.run(&["network", "derive", "apart.onnx", "--output", "w.onnx"]);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert_eq!(std::fs::read(place.path("w.onnx")).expect("because it is still there"), weights);
+}
+
+#[test]
+fn pictures_that_would_change_each_other_are_run_one_by_one() {
+    let place = place();
+    let mut builder =
+        Builder::extend(by_colour(pictures(Dim::symbol("n")))).expect("because it is sound");
+    let logits = builder.value("logits").expect("because it is there");
+    let mixed = builder.reduce("ReduceMax", &logits, &[0], true).expect("because it fits");
+    let mixed = builder.sub(&logits, &mixed).expect("because it fits");
+    let mut graph = {
+        builder.output_as(&mixed, "mixed").expect("because the name is free");
+        builder.finish()
+    };
+    graph.outputs.remove(0);
+    place.write("mixing.onnx", model(&graph));
+    let shown = place.run(&["network", "show", "mixing.onnx"]).ok().stdout();
+    assert!(!shown.contains("any number"), "{shown}");
+    let predictions = |batch: &str| {
+        let mut args = RUN.to_vec();
+        args[2] = "mixing.onnx";
+        args.extend(["rten", "--batch", batch, "--output", "p.csv"]);
+        place.run(&args).ok();
+        std::fs::read(place.path("p.csv")).expect("because it was written")
+    };
+    assert_eq!(predictions("1"), predictions("4"));
+}
+
+#[test]
+fn more_threads_or_pictures_than_any_machine_holds_are_refused() {
+    let place = place();
+    for flags in [["--threads", "100000"], ["--batch", "18446744073709551615"]] {
+        let ran =
+            place.run(&["network", "bench", "model.onnx", flags[0], flags[1], "--engine", "rten"]);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+    }
+}

@@ -222,7 +222,11 @@ fn random_tensor(
             }
         }
     }
-    let n = shape.iter().product();
+    let n = mohs_graph::tensor::n_elements(&shape).filter(|&n| n <= MAX_NUMBERS);
+    let n = n.ok_or_else(|| {
+        cannot(&format!("{shape:?} are more numbers than the {MAX_NUMBERS} that are allowed"))
+            .hint("use a smaller --batch")
+    })?;
     let tensor = match port.element_type {
         ElementType::F32 => Tensor::f32(shape, (0..n).map(|_| random.number()).collect()),
         ElementType::I64 => Tensor::i64(shape, (0..n_classes).cycle().take(n).collect()),
@@ -230,6 +234,9 @@ fn random_tensor(
     };
     tensor.map_err(|error| cannot(&error.to_string()))
 }
+
+/// Inputs larger than this are a mistake in typing, or in the file.
+const MAX_NUMBERS: usize = 1 << 31;
 
 /// Numbers from −1 to 1, always the same ones. Their quality does not matter for timing.
 struct Random(u64);

@@ -32,5 +32,5 @@ pub(crate) fn run(args: &CutArgs, ui: &Ui) -> Result<(), CliError> {
         CliError::input(error.to_string())
             .hint("`mohs network show MODEL.onnx --values` lists the values")
     })?;
-    super::write(&graph, &args.output, &args.model, ui)
+    super::write(&graph, &args.output, &network, ui)
 }

@@ -48,6 +48,7 @@ enum Batch {
 pub(crate) fn run(args: &DeriveArgs, ui: &Ui) -> Result<(), CliError> {
     let scalar = scalar(&args.of)?;
     let network = super::read(&args.model)?;
+    super::say_which_output(&network, ui);
     let unfolded = network.unfolded()?;
     let mut values = Vec::new();
     for what in &args.with_respect_to {
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &DeriveArgs, ui: &Ui) -> Result<(), CliError> {
     };
     let derived = derive(graph, &scalar, reduction, &values)
         .map_err(mohs_vision::network::NetworkError::from)?;
-    super::write(&derived.graph, &args.output, &args.model, ui)
+    super::write(&derived.graph, &args.output, &network, ui)
 }
 
 /// Parses what people write for a scalar.

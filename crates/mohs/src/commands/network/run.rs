@@ -53,7 +53,7 @@ pub(crate) struct RunArgs {
           default_values_t = [0.229, 0.224, 0.225])]
     sd: Vec<f32>,
     /// What white is before the mean is taken away: 1 or 255
-    #[arg(long, default_value_t = 1.0, value_name = "N")]
+    #[arg(long, default_value = "1", value_name = "N", value_parser = parse_scale)]
     scale: f32,
     /// The order of the channels
     #[arg(long, value_enum, default_value_t = Order::Rgb)]
@@ -74,6 +74,14 @@ pub(crate) struct RunArgs {
     output: Option<PathBuf>,
 }
 
+fn parse_scale(text: &str) -> Result<f32, String> {
+    match text {
+        "1" | "1.0" => Ok(1.0),
+        "255" | "255.0" => Ok(255.0),
+        other => Err(format!("expected 1 or 255, found `{other}`")),
+    }
+}
+
 /// The order of the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
@@ -86,9 +94,14 @@ enum Order {
 pub(crate) fn run(args: &RunArgs, ui: &Ui) -> Result<(), CliError> {
     if let Some(output) = &args.output {
         check_output(output)?;
-        check_overwrites_none(output, [&args.model, &args.stimuli])?;
+        let inputs = [&args.model, &args.stimuli].into_iter().chain(&args.classes);
+        check_overwrites_none(output, inputs)?;
     }
     let network = super::read(&args.model)?;
+    if let Some(output) = &args.output {
+        check_overwrites_none(output, network.files())?;
+    }
+    super::say_which_output(&network, ui);
     let spec = spec(args, &network)?;
     let column_map = args.map.iter().cloned().collect();
     let options = ReadOptions { column_map, ..ReadOptions::default() };
@@ -259,8 +272,13 @@ impl Classes {
         let text = std::fs::read_to_string(path).map_err(|cause| {
             CliError::input(format!("cannot read the classes {}", path.display())).because(cause)
         })?;
-        let names: Vec<Label> =
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Label::new).collect();
+        let names: Vec<Label> = text
+            .trim_start_matches('\u{feff}')
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(Label::new)
+            .collect();
         if names.len() != n_outputs {
             let (path, found) = (path.display(), names.len());
             return Err(CliError::input(format!(
@@ -299,7 +317,7 @@ impl Teller {
             (Ok(_), None) => Outcome::Failed(FailureReason::new("no classes")),
             (Err(error), _) => Outcome::Failed(FailureReason::new(error.to_string())),
         };
-        Prediction {
+        let mut prediction = Prediction {
             model: self.model.clone(),
             stimulus: stimulus.id.clone(),
             probe: Prediction::NO_PROBE.into(),
@@ -307,7 +325,12 @@ impl Teller {
             label: has_labels.then(|| stimulus.label.clone()),
             outcome,
             extra: Extra::default(),
+        };
+        let is_correct = prediction.is_correct();
+        if let Outcome::Answered(answer) = &mut prediction.outcome {
+            answer.correct = is_correct;
         }
+        prediction
     }
 
     fn outcome(&self, row: &[f32], names: &[Label]) -> Outcome {
