@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = Order::Rgb)]
     channels: Order,
     /// Side of the pictures in pixels [default: what the model says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_384))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIDE)))]
     size: Option<u32>,
     /// Pictures at once; answers do not depend on it
     #[arg(long, default_value = "32", value_name = "N")]
@@ -73,6 +73,9 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
+
+/// Pictures with longer sides are a mistake in typing, or in the file.
+const MAX_SIDE: u32 = 16_384;
 
 fn parse_scale(text: &str) -> Result<f32, String> {
     match text {
@@ -170,6 +173,11 @@ fn spec(args: &RunArgs, network: &Network) -> Result<InputSpec, CliError> {
                 .hint("give --size, e.g. --size 224"));
         }
     };
+    if MAX_SIDE < width.max(height) {
+        return Err(CliError::input(format!(
+            "the model takes pictures of {width} × {height} pixels; {MAX_SIDE} a side are the most"
+        )));
+    }
     let three = |name: &str, numbers: &[f32]| {
         <[f32; 3]>::try_from(numbers).map_err(|_| {
             CliError::input(format!("--{name} should be 3 numbers, found {}", numbers.len()))
