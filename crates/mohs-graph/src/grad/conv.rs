@@ -15,6 +15,7 @@
 //! slice of the picture: as fast as matrix products are, and without unrolled pictures in memory.
 //! `ConvTranspose` is the same with `x` and `dy` in each other's roles.
 
+use super::operator::{Gradients, of_first};
 use super::{GradError, Tape, uncovered};
 use crate::build::{BuildError, Value};
 use crate::dim::{self, Dim, whole};
@@ -99,12 +100,8 @@ impl Window {
 }
 
 /// `y = Conv(x, w, b)`
-pub(super) fn conv(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn conv(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, w) = (tape.input(node, 0)?, tape.input(node, 1)?);
     let window = Window::of(tape, node, &w)?;
     let dx =
@@ -120,8 +117,8 @@ pub(super) fn conv_transpose(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     if node.attributes.contains_key("output_shape") {
         return Err(uncovered(node, "a given `output_shape`; needed: pads instead"));
     }

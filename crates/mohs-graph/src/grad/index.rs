@@ -1,17 +1,14 @@
 //! Gradients of picking by index: gathering takes numbers out, its gradient adds them back in.
 
+use super::operator::{Gradients, of_first};
 use super::{GradError, Tape, uncovered};
 use crate::build::Value;
 use crate::dim::whole;
 use crate::graph::{Attribute, Node};
 
 /// `y = Gather(x, indices)`: what was taken several times gets the sum.
-pub(super) fn gather(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn gather(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, indices) = (tape.input(node, 0)?, tape.input(node, 1)?);
     let axis = tape.axis(node, &x, node.int("axis").unwrap_or(0))?;
 
@@ -45,8 +42,8 @@ pub(super) fn gather_elements(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, indices) = (tape.input(node, 0)?, tape.input(node, 1)?);
     let zeros = tape.filled_like(&x, 0.0)?;
     let axis = ("axis", Attribute::Int(node.int("axis").unwrap_or(0)));
@@ -58,8 +55,8 @@ pub(super) fn gather_nd(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     if node.int("batch_dims").unwrap_or(0) != 0 {
         return Err(uncovered(node, "`batch_dims` other than 0"));
     }
@@ -73,7 +70,7 @@ pub(super) fn scatter_elements(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
+) -> Gradients {
     let axis = ("axis", Attribute::Int(node.int("axis").unwrap_or(0)));
     scatter(tape, node, of_outputs, ["ScatterElements", "GatherElements"], &[axis])
 }
@@ -83,7 +80,7 @@ pub(super) fn scatter_nd(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
+) -> Gradients {
     scatter(tape, node, of_outputs, ["ScatterND", "GatherND"], &[])
 }
 
@@ -95,8 +92,8 @@ fn scatter(
     of_outputs: &[Option<Value>],
     [scatter_op, gather_op]: [&str; 2],
     settings: &[(&str, Attribute)],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (indices, updates) = (tape.input(node, 1)?, tape.input(node, 2)?);
     let of_updates = tape.builder.op(gather_op, &[&dy, &indices], settings.to_vec())?;
     let of_x = match node.text("reduction") {
@@ -111,12 +108,8 @@ fn scatter(
 }
 
 /// `y, indices = TopK(x)`: the gradient of the values that were chosen.
-pub(super) fn top_k(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn top_k(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, indices) = (tape.input(node, 0)?, tape.output(node, 1)?);
     let zeros = tape.filled_like(&x, 0.0)?;
     let axis = ("axis", Attribute::Int(node.int("axis").unwrap_or(-1)));

@@ -14,6 +14,7 @@
 //!
 //! The indices that `MaxPool` can give are not used: not every engine has them.
 
+use super::operator::{Gradients, of_first};
 use super::{GradError, Tape, uncovered};
 use crate::build::{BuildError, Value};
 use crate::dim::{self, Dim, whole};
@@ -120,8 +121,8 @@ pub(super) fn max_pool(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     if node.int("storage_order").is_some_and(|order| order != 0) {
         return Err(uncovered(node, "indices in column order"));
     }
@@ -155,8 +156,8 @@ pub(super) fn average_pool(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, y) = (tape.input(node, 0)?, tape.output(node, 0)?);
     let pool = Pool::of(tape, node, &x, &y)?;
     let first = pictures_of_one_channel(tape, &x)?;
@@ -175,8 +176,8 @@ pub(super) fn global_average_pool(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, y) = (tape.input(node, 0)?, tape.output(node, 0)?);
     let n_pixels = tape.ratio_of_sizes(&x, &y)?;
     let share = tape.builder.div(&dy, &n_pixels)?;
@@ -188,8 +189,8 @@ pub(super) fn global_max_pool(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, y) = (tape.input(node, 0)?, tape.output(node, 0)?);
     let is_maximum = tape.builder.compare("Equal", &x, &y)?;
     let element_type = tape.builder.element_type(&x);

@@ -5,6 +5,7 @@
 //! found when the gradient is derived, by running the node on unit vectors in the reference
 //! evaluator, so every mode that the evaluator knows has its exact gradient.
 
+use super::operator::{Gradients, of_first};
 use super::shape::known_input;
 use super::{GradError, Tape, uncovered};
 use crate::build::Value;
@@ -14,12 +15,8 @@ use crate::graph::Node;
 use crate::tensor::{Data, Tensor};
 
 /// `y = Resize(x)`
-pub(super) fn resize(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn resize(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     if node.text("coordinate_transformation_mode") == Some("tf_crop_and_resize") {
         return Err(uncovered(node, "resizing of a cut-out"));
     }
@@ -60,15 +57,11 @@ pub(super) fn resize(
 }
 
 /// `y = Pad(x)` in any mode.
-pub(super) fn pad(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
+pub(super) fn pad(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
     if matches!(node.text("mode"), None | Some("constant")) {
         return super::shape::pad_constant(tape, node, of_outputs);
     }
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+    let dy = of_first(node, of_outputs)?;
     let x = tape.input(node, 0)?;
     let rank = tape.builder.rank(&x)?;
     let pads = known_input(tape, node, 1)?.unwrap_or_default();

@@ -1,18 +1,15 @@
 //! Gradients of operators that move numbers about and change none: reshaping, joining, cutting,
 //! repeating, rearranging.
 
+use super::operator::{Gradients, of_first};
 use super::{GradError, Tape, uncovered};
 use crate::build::{BuildError, Value};
 use crate::dim::{Dim, whole};
 use crate::graph::{Attribute, Node};
 
 /// `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`: the gradient takes the shape of `x` again.
-pub(super) fn reshape(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn reshape(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let x = tape.input(node, 0)?;
     Ok(vec![Some(tape.builder.reshape_like(&dy, &x)?)])
 }
@@ -22,8 +19,8 @@ pub(super) fn transpose(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let rank = tape.builder.rank(&dy)?;
     let order: Vec<i64> = match node.ints("perm") {
         Some(order) => order.to_vec(),
@@ -38,23 +35,15 @@ pub(super) fn transpose(
 }
 
 /// `y = Expand(x)`: the sum over what was repeated.
-pub(super) fn expand(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn expand(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let x = tape.input(node, 0)?;
     Ok(vec![Some(tape.sum_to_shape_of(&dy, &x)?)])
 }
 
 /// `y = Tile(x)`: the sum over the copies.
-pub(super) fn tile(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn tile(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let (x, repeats) = (tape.input(node, 0)?, tape.input(node, 1)?);
     let shape = tape.builder.shape(&x)?;
     let repeats = tape.builder.fact(&repeats).and_then(|fact| fact.value.clone());
@@ -76,12 +65,8 @@ pub(super) fn tile(
 }
 
 /// `y = Concat(x…)`: each part gets its own piece.
-pub(super) fn concat(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn concat(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let axis = tape.axis(node, &dy, node.int("axis").unwrap_or(0))?;
     let mut found = Vec::with_capacity(node.inputs.len());
     let mut start = 0;
@@ -103,11 +88,7 @@ pub(super) fn concat(
 }
 
 /// `y… = Split(x)`: the pieces joined again, with zeros for pieces that nobody used.
-pub(super) fn split(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
+pub(super) fn split(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
     let x = tape.input(node, 0)?;
     let axis = tape.axis(node, &x, node.int("axis").unwrap_or(0))?;
     let mut pieces = Vec::with_capacity(of_outputs.len());
@@ -125,12 +106,8 @@ pub(super) fn split(
 }
 
 /// `y = Slice(x)`: the gradient in its place, zeros around it and between.
-pub(super) fn slice(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn slice(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let x = tape.input(node, 0)?;
     let rank = tape.builder.rank(&x)?;
     let starts = known_input(tape, node, 1)?.unwrap_or_default();
@@ -171,8 +148,8 @@ pub(super) fn pad_constant(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let Some(pads) = known_input(tape, node, 1)? else {
         return Err(uncovered(node, "padding without sizes"));
     };
@@ -185,8 +162,8 @@ pub(super) fn depth_to_space(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let x = tape.input(node, 0)?;
     let shape = tape.builder.shape(&dy)?;
     let block = node.int("blocksize").unwrap_or(1);
@@ -216,8 +193,8 @@ pub(super) fn space_to_depth(
     tape: &mut Tape<'_>,
     node: &Node,
     of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let x = tape.input(node, 0)?;
     let shape = tape.builder.shape(&x)?;
     let block = node.int("blocksize").unwrap_or(1);
@@ -239,12 +216,8 @@ pub(super) fn space_to_depth(
 }
 
 /// `y = Trilu(x)`: the gradient of the triangle that was kept.
-pub(super) fn trilu(
-    tape: &mut Tape<'_>,
-    node: &Node,
-    of_outputs: &[Option<Value>],
-) -> Result<Vec<Option<Value>>, GradError> {
-    let Some(Some(dy)) = of_outputs.first().cloned() else { return Ok(vec![]) };
+pub(super) fn trilu(tape: &mut Tape<'_>, node: &Node, of_outputs: &[Option<Value>]) -> Gradients {
+    let dy = of_first(node, of_outputs)?;
     let diagonal = tape.optional_input(node, 1)?;
     let inputs: Vec<&Value> = std::iter::once(&dy).chain(diagonal.as_ref()).collect();
     let upper = Attribute::Int(node.int("upper").unwrap_or(1));
