@@ -497,6 +497,22 @@ fn networks_find_noisier_images_harder() {
     assert!(0.6 < rho, "{rho}");
 }
 
+#[test]
+fn stimuli_with_only_one_kind_of_answer_each_are_scored_too() {
+    let cells: [[u8; 4]; 4] = [[1, 0, 1, 1], [1, 2, 1, 1], [1, 0, 1, 1], [1, 0, 1, 1]];
+    let rows: Vec<Pattern> = cells
+        .iter()
+        .enumerate()
+        .map(|(row, cells)| pattern(&format!("p{row:02}"), 1, cells))
+        .collect();
+    let responses = Responses::from_patterns(&rows).unwrap();
+    for model in [Model::OnePl, Model::TwoPl] {
+        let found = score(&responses, &options(model));
+        let hard = found.stimuli.iter().map(|row| row.intercept.value).fold(f64::MIN, f64::max);
+        assert!(hard.is_finite() && found.stimuli.len() == 4, "{found:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

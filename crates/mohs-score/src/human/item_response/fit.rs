@@ -391,8 +391,15 @@ const RIDGE: f64 = 1e-10;
 
 impl Information {
     pub(super) fn new(model: Model, prior: Prior, items: &Items, blocks: &[Block]) -> Self {
-        let n_a = if model == Model::OnePl { 1 } else { items.discrimination.len() };
-        let prior_a = prior.precision(&items.discrimination[..n_a]).max(RIDGE);
+        let own = match model {
+            Model::OnePl => items.discrimination.get(..1),
+            Model::TwoPl => Some(items.discrimination.as_slice()),
+        };
+        // There is no stimulus at all to fit when each has only one kind of answer.
+        let prior_a = match own {
+            None | Some([]) => RIDGE,
+            Some(own) => prior.precision(own).max(RIDGE),
+        };
         let aa = match model {
             Model::OnePl => vec![prior_a + blocks.iter().map(|block| block.info_aa).sum::<f64>()],
             Model::TwoPl => blocks.iter().map(|block| prior_a + block.info_aa).collect(),
