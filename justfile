@@ -43,9 +43,18 @@ bench-flash *args:
 bench-pairs *args:
     python3 tools/bench_pairs.py {{ args }}
 
-# Race networks against PyTorch and Python's onnxruntime, with peak memory
+# Race networks, evaluations and training against PyTorch and Python's onnxruntime, with peak memory
 bench-peers *args:
     python3 tools/bench_peers.py {{ args }}
+    @{{ just_executable() }} bench-fit
+
+# Race `mohs eval` on 1,000 photographs against a PyTorch DataLoader
+bench-eval *args:
+    python3 tools/bench_eval.py {{ args }}
+
+# Race trainings against PyTorch
+bench-fit *args:
+    python3 tools/bench_fit.py {{ args }}
 
 # Make the networks of the tests anew; `python` needs what tools/requirements-networks.txt names
 network-fixtures python="python3" *args:

@@ -34,6 +34,11 @@ for target in import_labjs import_jspsych import_mvt_toolkit; do
 done
 seed import_model_vs_human "$foreign/import_model_vs_human.csv"
 seed import_psychopy "$foreign/import_psychopy.csv"
+mkdir -p corpus/import_predictions
+# The first byte says which table: 0 to 5, by its remainder.
+printf '0' | cat - "$v1/predictions.csv" > corpus/import_predictions/rows
+printf '3stimulus,category,noise,vgg\na,cat,0.1,cat\nb,dog,0.2,\n' > corpus/import_predictions/wide
+printf '5{"subject_id":"m","responses":{"a":1,"b":0}}\n' > corpus/import_predictions/lines
 seed mapping_toml "$foreign/mapping.toml"
 networks=../crates/mohs-vision/tests/fixtures/networks
 seed network_onnx "$networks"/mobilenet_v2_ts11.onnx "$networks"/odd_*.onnx "$networks"/mixer_dynamo18.onnx "$networks"/resnet_weights.onnx

@@ -2,7 +2,7 @@
 """Races `mohs` against PyTorch and Python's onnxruntime on ResNet-50 and ViT-B/16.
 
     python3 tools/bench_peers.py [--quick] [--models resnet50 vit_b_16] [--batches 1 8]
-                                 [--what forward input-gradient weight-gradient training-step]
+                                 [--what forward input-gradient weight-gradient training-step eval]
                                  [--rounds 7] [--threads 2] [--engines auto] [--mohs PATH]
 
 Each contender lives in a process of its own, with its model loaded, and does one timed round when
@@ -17,6 +17,8 @@ need none; the weight gradient is that of the mean, for all parameters, with fro
 no gradient of the input. A training step is the same to PyTorch; to mohs the weights then are inputs,
 which change between runs, and no longer constants that the engine can prepare. onnxruntime runs forward only, from the file that mohs runs. In that file
 the exporter has folded BatchNorm into Conv, so mohs has fewer weights to differentiate there.
+
+`eval` is another race, of whole evaluations on photographs: see tools/bench_eval.py.
 
 Needs cargo, or a built program by --mohs. If torch, torchvision and onnxruntime cannot be imported,
 makes a virtual environment with the versions of tools/requirements-networks.txt in the cache
@@ -319,7 +321,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8])
-    parser.add_argument("--what", nargs="+", default=KINDS, choices=KINDS)
+    what = [*KINDS, "eval"]
+    parser.add_argument("--what", nargs="+", default=what, choices=what)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="three rounds")
     parser.add_argument("--threads", type=int, default=2)
@@ -336,7 +339,9 @@ def main():
     args.folder.mkdir(parents=True, exist_ok=True)
     args.networks = args.networks or args.folder / "networks"
     python = python_with_tools(args.folder)
-    if not all((args.networks / f"{model}.onnx").exists() for model in args.models):
+    does_eval = "eval" in args.what
+    args.what = [kind for kind in args.what if kind != "eval"]
+    if args.what and not all((args.networks / f"{model}.onnx").exists() for model in args.models):
         print(f"making networks in {args.networks}", flush=True)
         script = ROOT / "tools" / "make_network_fixtures.py"
         subprocess.run([python, script, "--large", args.networks], check=True)
@@ -358,7 +363,14 @@ def main():
                 races[model, kind, batch] = race(commands, n_rounds, environment)
                 print_race(races[model, kind, batch], batch)
     print_goals(races)
-    if any(one.failed for contenders in races.values() for one in contenders):
+    is_fine = not any(one.failed for contenders in races.values() for one in contenders)
+    if does_eval:
+        script = ROOT / "tools" / "bench_eval.py"
+        command = [sys.executable, script, "--mohs", mohs, "--folder", args.folder]
+        command += ["--threads", args.threads, *(["--quick"] if args.quick else [])]
+        done = subprocess.run([str(part) for part in command], env=environment)
+        is_fine = is_fine and done.returncode == 0
+    if not is_fine:
         sys.exit("a contender failed; see above")
 
 

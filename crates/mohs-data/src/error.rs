@@ -268,10 +268,7 @@ fn quoted(found: &str) -> String {
 }
 
 /// Returns the candidate most like `name`, if one is close enough to be a slip of the hand.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let allowed = name.chars().count().div_ceil(3).max(1);
     candidates
         .into_iter()

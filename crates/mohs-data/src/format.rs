@@ -14,6 +14,7 @@ pub mod export;
 pub mod file_list;
 pub mod image_folder;
 pub mod import;
+pub mod label_counts;
 pub mod labelme;
 mod noun;
 mod parquet_rows;

@@ -17,13 +17,16 @@ mod error;
 mod estimate;
 mod exclusion;
 mod extra;
+mod family;
 pub mod format;
 mod id;
 mod manifest;
 mod mask;
+pub mod merge;
 mod prediction;
 mod stimulus;
 mod study;
+pub mod training;
 mod trial;
 mod units;
 
@@ -32,15 +35,20 @@ pub use caveat::{Caveat, Caveats};
 pub use check::{Checks, TrialChecks};
 pub use comparison::{Comparison, Harder, Sides};
 pub use difficulty::Difficulty;
-pub use error::{FileError, Problem};
+pub use error::{FileError, Problem, nearest};
 pub use estimate::Estimate;
 pub use exclusion::{Excluded, Exclusion};
 pub use extra::Extra;
+pub use family::FamilyMember;
 pub use id::{Label, ModelName, ParticipantId, SessionId, StimulusId, TrialId};
-pub use manifest::{Manifest, ModelEntry, Parameter, Preprocess, ProbeEntry};
+pub use manifest::{
+    Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Manifest, ModelEntry,
+    Parameter, Preprocess, ProbeEntry, SidesEntry,
+};
 pub use mask::{Mask, MaskError};
 pub use prediction::{Answer, Condition, FailureReason, Outcome, Prediction};
 pub use stimulus::{BoundingBox, Stimulus};
 pub use study::{ExclusionRules, FlashDesign, MvtRule, ScoreOptions, SimulateOptions, Study, Task};
+pub use training::TrainingPlan;
 pub use trial::{TimingVerdict, Trial};
 pub use units::{Frames, Millis, Seed};

@@ -271,7 +271,7 @@ fn outcome(row: &Row<'_>) -> Result<Outcome, FileError> {
 }
 
 /// Writes `mug:0.91|cup:0.05`, with `\` before `:`, `|` and `\` inside a label.
-fn top_k_text(top_k: &[(Label, f64)]) -> String {
+pub(crate) fn top_k_text(top_k: &[(Label, f64)]) -> String {
     let mut text = String::new();
     for (idx, (label, probability)) in top_k.iter().enumerate() {
         if 0 < idx {

@@ -13,7 +13,7 @@ use crate::graph::{Graph, Port};
 use crate::infer::{self, Facts, InferError};
 use crate::tensor::ElementType;
 
-pub use head::{HeadSpec, Headed, head};
+pub use head::{HeadSpec, Headed, features, head};
 
 /// A network that cannot be cut as asked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

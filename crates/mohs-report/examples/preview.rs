@@ -1,14 +1,17 @@
 //! Writes a report of a made-up study, to look at: `report.html` and its companions.
 //!
-//! `cargo run -p mohs-report --example preview [n_stimuli | summary.json] [folder]`; the folder is
-//! `out/report-preview` unless another is given.
+//! `cargo run -p mohs-report --example preview [n_stimuli | models:N | summary.json] [folder]`; the
+//! folder is `out/report-preview` unless another is given.
 
 #[path = "../tests/it/fixture.rs"]
 mod fixture;
+#[path = "../tests/it/models_fixture.rs"]
+mod models_fixture;
 
 use std::path::Path;
 
 use fixture::{Shape, USUAL};
+use models_fixture::{MANY, Models};
 
 use mohs_report::{
     Pictures, Summary, Thumbnail, render_csv, render_html, render_text, stimuli_for_gallery,
@@ -20,6 +23,10 @@ fn main() -> std::io::Result<()> {
         Some(path) if path.ends_with(".json") => {
             let json = std::fs::read_to_string(path)?;
             Summary::from_json(&json).map_err(std::io::Error::other)?
+        }
+        Some(wish) if wish.starts_with("models:") => {
+            let n_models = wish.trim_start_matches("models:").parse().unwrap_or(MANY.n_models);
+            models_fixture::summary(Models { n_models, ..MANY })
         }
         wish => {
             let n_stimuli = wish.and_then(|n| n.parse().ok()).unwrap_or(USUAL.n_stimuli);

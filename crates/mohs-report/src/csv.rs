@@ -2,7 +2,9 @@
 
 mod agreement;
 mod item_response;
+mod label_disagreement;
 mod masks;
+mod models;
 mod pairs;
 mod quality;
 mod set_comparison;
@@ -13,6 +15,7 @@ pub use agreement::render_stimulus_effects;
 
 use crate::Summary;
 pub use masks::{annotators_csv, objects_csv};
+pub use models::{MODEL_TABLES, model_tables};
 
 /// Returns the main table of the first chapter there are findings for; nothing without findings.
 pub fn render_csv(summary: &Summary) -> String {
@@ -21,10 +24,12 @@ pub fn render_csv(summary: &Summary) -> String {
         speed_accuracy,
         pairs,
         item_response,
+        label_disagreement,
         agreement,
         masks,
         quality,
         set_comparison,
+        models,
         ..
     } = summary;
     let tables = [
@@ -32,10 +37,12 @@ pub fn render_csv(summary: &Summary) -> String {
         speed_accuracy.as_ref().map(speed_accuracy::rows),
         pairs.as_ref().map(pairs::rows),
         item_response.as_ref().map(item_response::rows),
+        label_disagreement.as_ref().map(label_disagreement::rows),
         agreement.as_ref().map(agreement::rows),
         masks.as_ref().map(masks::objects_csv),
         quality.as_ref().map(quality::rows),
         set_comparison.as_ref().map(set_comparison::rows),
+        models.as_ref().map(models::rows),
     ];
     tables.into_iter().flatten().next().unwrap_or_default()
 }

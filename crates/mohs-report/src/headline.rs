@@ -5,6 +5,8 @@
 
 pub(crate) mod agreement;
 pub(crate) mod item_response;
+pub(crate) mod label_disagreement;
+pub(crate) mod models;
 pub(crate) mod pairs;
 pub(crate) mod quality;
 pub(crate) mod set_comparison;

@@ -16,8 +16,11 @@ mod figure;
 mod gallery;
 mod groups;
 mod item_response;
+mod label_disagreement;
+mod long_table;
 mod masks;
 mod methods;
+mod models;
 mod overview;
 mod pairs;
 mod participants;
@@ -102,6 +105,12 @@ pub fn stimuli_for_gallery(summary: &Summary) -> Vec<StimulusId> {
     let chosen = summary.viewing_time.as_ref().map(gallery::chosen).unwrap_or_default();
     let stimuli = chosen.into_iter().flat_map(|(_, stimuli)| stimuli);
     let mut ids: Vec<StimulusId> = stimuli.map(|finding| finding.stimulus.clone()).collect();
+    let surprises = summary.models.as_ref().map(models::stimuli_shown).unwrap_or_default();
+    for stimulus in surprises {
+        if !ids.contains(stimulus) {
+            ids.push(stimulus.clone());
+        }
+    }
     for example in summary.masks.iter().flat_map(|found| &found.examples) {
         if !ids.contains(&example.stimulus) {
             ids.push(example.stimulus.clone());
@@ -117,10 +126,12 @@ fn chapters(summary: &Summary, pictures: &Pictures) -> Vec<Chapter> {
         summary.speed_accuracy.as_ref().map(speed_accuracy::chapter),
         summary.pairs.as_ref().map(pairs::chapter),
         summary.item_response.as_ref().map(item_response::chapter),
+        summary.label_disagreement.as_ref().map(label_disagreement::chapter),
         summary.agreement.as_ref().map(agreement::chapter),
         summary.masks.as_ref().map(|found| masks::chapter(found, pictures)),
         summary.quality.as_ref().map(quality::chapter),
         summary.set_comparison.as_ref().map(set_comparison::chapter),
+        summary.models.as_ref().map(|found| models::chapter(found, pictures)),
     ];
     chapters.into_iter().flatten().collect()
 }

@@ -16,12 +16,15 @@ mod html;
 mod number;
 mod outlined;
 mod picture;
+mod standing;
 mod summary;
 mod table;
 mod text;
 mod width;
 
-pub use csv::{annotators_csv, objects_csv, render_csv, render_stimulus_effects};
+pub use csv::{
+    MODEL_TABLES, annotators_csv, model_tables, objects_csv, render_csv, render_stimulus_effects,
+};
 pub use html::{render_html, stimuli_for_gallery};
 pub use picture::{Pictures, Thumbnail};
 pub use summary::{Summary, SummaryError};

@@ -13,13 +13,15 @@ pub(crate) enum Unit {
     Time,
     /// A plain number, shown with two decimals.
     Plain,
+    /// A difference of two shares, shown in points of percent with its sign.
+    Points,
 }
 
 impl Unit {
     /// Returns the suffix of column names outside Rust.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
-            Self::Share | Self::Plain => "",
+            Self::Share | Self::Plain | Self::Points => "",
             Self::Time => "_ms",
         }
     }
@@ -36,6 +38,7 @@ impl Unit {
                 format!("{} {unit}", fixed(value / divisor, digits))
             }
             Self::Plain => fixed(value, 2),
+            Self::Points => signed_points(value),
         }
     }
 
@@ -46,7 +49,7 @@ impl Unit {
             return "[no interval]".into();
         }
         let (factor, digits) = match self {
-            Self::Share => (100.0, 1),
+            Self::Share | Self::Points => (100.0, 1),
             Self::Time => {
                 let (divisor, _, digits) = time_scale(value);
                 (1.0 / divisor, digits)
@@ -90,6 +93,18 @@ pub(crate) fn fixed(value: f64, digits: usize) -> String {
 /// Returns a p-value: `p = 0.016`, or `p < 0.001`, below which digits say nothing.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".into() } else { format!("p = {}", fixed(p, 3)) }
+}
+
+/// Returns a p-value for a column that is named so: `0.016`, or `< 0.001`.
+pub(crate) fn bare_p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".into() } else { fixed(p, 3) }
+}
+
+/// Returns a difference of shares in points: `+3.2`.
+fn signed_points(share: f64) -> String {
+    let text = fixed(share * 100.0, 1);
+    let is_above = text.starts_with(|c: char| c.is_ascii_digit()) && 0.0 < share;
+    if is_above && text != "0.0" { format!("+{text}") } else { text }
 }
 
 /// Returns a count with thin spaces between groups of three digits: `12 480`.
@@ -170,6 +185,19 @@ mod tests {
     fn a_rounded_zero_has_no_sign() {
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(-1.5, 1), "−1.5");
+    }
+
+    #[test]
+    fn a_difference_of_shares_has_its_sign() {
+        assert_eq!(Unit::Points.estimate(&estimate(0.032, -0.004, 0.068)), "+3.2 [−0.4, 6.8]");
+        assert_eq!(Unit::Points.value(-0.5), "−50.0");
+        assert_eq!(Unit::Points.value(0.0001), "0.0");
+    }
+
+    #[test]
+    fn a_small_p_value_is_below_a_thousandth() {
+        assert_eq!(bare_p_value(0.000_2), "< 0.001");
+        assert_eq!(bare_p_value(0.0164), "0.016");
     }
 
     #[test]

@@ -6,11 +6,13 @@
 use mohs_score::human::agreement::Agreement;
 use mohs_score::human::bradley_terry::PairedJudgements;
 use mohs_score::human::item_response::ItemResponse;
+use mohs_score::human::label_disagreement::LabelDisagreement;
 use mohs_score::human::object_masks::ObjectMasks;
 use mohs_score::human::quality::DataQuality;
 use mohs_score::human::set_comparison::SetComparison;
 use mohs_score::human::speed_accuracy::SpeedAccuracy;
 use mohs_score::human::viewing_time::ViewingTime;
+use mohs_score::model::ModelFindings;
 use serde::{Deserialize, Serialize};
 
 /// The findings of a study, ready to be shown.
@@ -38,6 +40,9 @@ pub struct Summary {
     /// What a model of stimuli and participants says, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_response: Option<ItemResponse>,
+    /// What counts of labels say, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_disagreement: Option<LabelDisagreement>,
     /// How people agree, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
@@ -50,6 +55,9 @@ pub struct Summary {
     /// How two sets of stimuli differ, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_comparison: Option<SetComparison>,
+    /// What models answered, where there are predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<ModelFindings>,
 }
 
 /// Only the version, to refuse a newer file before its other fields confuse the reader.
@@ -74,10 +82,12 @@ impl Summary {
             speed_accuracy: None,
             pairs: None,
             item_response: None,
+            label_disagreement: None,
             agreement: None,
             masks: None,
             quality: None,
             set_comparison: None,
+            models: None,
         }
     }
 
@@ -89,10 +99,12 @@ impl Summary {
             speed_accuracy: self.speed_accuracy.or(earlier.speed_accuracy),
             pairs: self.pairs.or(earlier.pairs),
             item_response: self.item_response.or(earlier.item_response),
+            label_disagreement: self.label_disagreement.or(earlier.label_disagreement),
             agreement: self.agreement.or(earlier.agreement),
             masks: self.masks.or(earlier.masks),
             quality: self.quality.or(earlier.quality),
             set_comparison: self.set_comparison.or(earlier.set_comparison),
+            models: self.models.or(earlier.models),
             ..self
         }
     }

@@ -3,7 +3,9 @@
 
 mod agreement;
 mod item_response;
+mod label_disagreement;
 mod masks;
+mod models;
 mod pairs;
 mod quality;
 mod set_comparison;
@@ -57,6 +59,9 @@ fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
     if let Some(found) = &summary.item_response {
         chapters.push(("Item response", item_response::chapter(found)));
     }
+    if let Some(found) = &summary.label_disagreement {
+        chapters.push(("Label disagreement", label_disagreement::chapter(found)));
+    }
     if let Some(found) = &summary.agreement {
         chapters.push(("Agreement and reliability", agreement::chapter(found)));
     }
@@ -68,6 +73,9 @@ fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(found) = &summary.set_comparison {
         chapters.push(("Two sets compared", set_comparison::chapter(found)));
+    }
+    if let Some(found) = &summary.models {
+        chapters.push(("Models", models::chapter(found)));
     }
     chapters
 }

@@ -46,6 +46,35 @@ pub(crate) fn shorten_middle(text: &str, max: usize) -> String {
     shorten(text, max - tail_columns) + &tail.iter().rev().collect::<String>()
 }
 
+/// Returns names of at most `max` columns that still tell each other apart: shortened in the
+/// middle, at the end or at the start, whichever does, and numbered when none does.
+pub(crate) fn distinct<S: AsRef<str>>(names: &[S], max: usize) -> Vec<String> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let n_different = |names: &[String]| {
+        let different: std::collections::BTreeSet<&String> = names.iter().collect();
+        different.len()
+    };
+    let whole: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let wanted = n_different(&whole);
+    let from_end = |name: &str| {
+        let turned: String = name.chars().rev().collect();
+        shorten(&turned, max).chars().rev().collect::<String>()
+    };
+    let ways: [&dyn Fn(&str) -> String; 3] =
+        [&|name| shorten_middle(name, max), &|name| shorten(name, max), &from_end];
+    for way in ways {
+        let short: Vec<String> = names.iter().map(|name| way(name)).collect();
+        if n_different(&short) == wanted {
+            return short;
+        }
+    }
+    let numbered = |(idx, name): (usize, &&str)| {
+        let number = format!(" {}", idx + 1);
+        shorten(name, max.saturating_sub(columns(&number))) + &number
+    };
+    names.iter().enumerate().map(numbered).collect()
+}
+
 /// Returns about how wide a text is in a proportional font of `size` pixels.
 #[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^52 columns")]
 pub(crate) fn pixels(text: &str, size: f64) -> f64 {
@@ -77,6 +106,18 @@ mod tests {
         assert_eq!(columns("nai\u{308}ve"), 5);
         assert_eq!(columns("椅子"), 4);
         assert_eq!(columns("🐈"), 2);
+    }
+
+    #[test]
+    fn short_names_still_tell_each_other_apart() {
+        let check = |names: &[&str], expected: &[&str]| assert_eq!(distinct(names, 9), expected);
+        check(&["resnet50", "vit"], &["resnet50", "vit"]);
+        check(&["network-of-18", "network-of-50"], &["netw…f-18", "netw…f-50"]);
+        check(&["net18--200epochs", "net50--200epochs"], &["net1…ochs", "net5…ochs"]);
+        check(&["a-long-name-1-b", "a-long-name-2-b"], &["a-lo…-1-b", "a-lo…-2-b"]);
+        check(&["start-x-end-of-it", "start-y-end-of-it"], &["start-x-…", "start-y-…"]);
+        check(&["a-long-1-name-ends", "a-long-2-name-ends"], &["a-long-1…", "a-long-2…"]);
+        check(&["the-same-1-but-for-one", "the-same-2-but-for-one"], &["the-sa… 1", "the-sa… 2"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod bradley_terry;
 pub mod exclusion;
 pub mod item_response;
+pub mod label_disagreement;
 pub mod object_masks;
 pub mod psychometric;
 pub mod quality;

@@ -8,6 +8,8 @@ pub mod correlation;
 pub mod draw;
 pub mod human;
 pub mod measures;
+pub mod model;
+pub mod multiplicity;
 pub mod proportion;
 pub mod resample;
 pub mod simulate;

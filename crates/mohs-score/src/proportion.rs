@@ -41,6 +41,16 @@ pub fn wilson_of_share(p: f64, n: usize, confidence: f64) -> Option<Estimate> {
     Estimate::new(p, low, high, confidence, n)
 }
 
+/// Returns the difference of two independent shares with Newcombe's interval: each end takes the
+/// nearer ends of both Wilson intervals. `None` only if a number is not finite.
+pub fn newcombe(a: &Estimate, b: &Estimate) -> Option<Estimate> {
+    let difference = a.value - b.value;
+    let below = (a.value - a.low).hypot(b.high - b.value);
+    let above = (a.high - a.value).hypot(b.value - b.low);
+    let (low, high) = ((difference - below).max(-1.0), (difference + above).min(1.0));
+    Estimate::new(difference, low, high, a.confidence, a.n + b.n)
+}
+
 /// Returns the point below which a standard normal number falls with probability `p`.
 pub fn normal_quantile(p: f64) -> f64 {
     std::f64::consts::SQRT_2 * erf_inv(2.0 * p - 1.0)
@@ -71,6 +81,18 @@ mod tests {
         check(0, 10, 0.0, 0.277_532_799_9);
         check(10, 10, 0.722_467_200_1, 1.0);
         check(33, 42, 0.640_601_546_8, 0.882_942_001_2);
+    }
+
+    /// Golden: Newcombe 1998, table II, method 10, rows (a) 56/70 − 48/80 and (e) 5/56 − 0/29.
+    #[test]
+    fn the_interval_is_newcombes() {
+        let of = |a: (usize, usize), b: (usize, usize)| {
+            newcombe(&wilson(a.0, a.1, 0.95).unwrap(), &wilson(b.0, b.1, 0.95).unwrap()).unwrap()
+        };
+        let first = of((56, 70), (48, 80));
+        assert!((first.low - 0.0524).abs() < 1e-4 && (first.high - 0.3339).abs() < 1e-4);
+        let fifth = of((5, 56), (0, 29));
+        assert!((fifth.low + 0.0381).abs() < 1e-4 && (fifth.high - 0.1926).abs() < 1e-4);
     }
 
     #[test]

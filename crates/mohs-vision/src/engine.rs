@@ -312,6 +312,11 @@ impl Engine {
         }
     }
 
+    /// What the engine computes on.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
     /// What the engine can compute on, in its own words.
     pub fn devices(&self) -> Vec<String> {
         match &self.kind {

@@ -1,28 +1,108 @@
 //! From a picture to the numbers that a model takes: size, order of channels, mean and spread.
 //!
-//! Numbers come channel by channel, each row by row. Which size and mean a model was trained with
-//! is not guessed: whoever runs it says so.
+//! A picture is first *fitted* (resized and cut, in 8 bits, exactly as Pillow and torchvision do),
+//! then turned into *numbers*, channel by channel, each row by row. Probes act between the two.
+//! Which size and mean a model was trained with is not guessed: whoever runs it says so, by a
+//! [preset](Preset), a [side file](InputSpec::from_side_file) or by hand. Read `resample.rs` for
+//! the arithmetic of resizing.
 
-use image::imageops::{self, FilterType};
-use image::{ImageBuffer, Rgb};
+mod geometry;
+mod preset;
+mod resample;
+mod side_file;
 
-use crate::pixels::Rgb8;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::pixels::{Pixels, Rgb8};
+
+pub use preset::Preset;
+pub use side_file::{SIDE_FILES, SideFileError};
 
 /// What a model takes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InputSpec {
-    /// Width in pixels.
+    /// How the whole picture is resized.
+    pub resize: Resize,
+    /// Width in pixels of the middle that is then cut out.
     pub width: u32,
-    /// Height in pixels.
+    /// Height in pixels of the middle that is then cut out.
     pub height: u32,
+    /// The filter of resizing.
+    pub interpolation: Interpolation,
+    /// What is put around a resized picture that is smaller than the cut: red, green, blue.
+    pub fill: [u8; 3],
     /// The order of the channels.
     pub channels: Channels,
     /// What white is before the mean is taken away: 1, or 255 for some older models.
     pub scale: f32,
     /// What is taken away from each channel, in the order of the channels.
     pub mean: [f32; 3],
-    /// What each channel is then divided by.
+    /// What each channel is then divided by; not 0.
     pub sd: [f32; 3],
+}
+
+/// How a whole picture is resized before its middle is cut out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resize {
+    /// Not at all.
+    None,
+    /// The shorter side gets this many pixels, the longer side in proportion, rounded down, as
+    /// torchvision's `Resize(n)` does.
+    Shorter(u32),
+    /// Width and height are what they should be, whatever the proportions.
+    Squash(u32, u32),
+    /// As small as it can be without being smaller than this width and height, in proportion.
+    Cover(u32, u32),
+    /// As large as it can be without being larger than this width and height, in proportion.
+    Inside(u32, u32),
+}
+
+/// The filter of resizing, by Pillow's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Interpolation {
+    /// The pixel under the middle; no smoothing at all.
+    Nearest,
+    /// The mean over an output pixel.
+    Box,
+    /// A triangle.
+    #[default]
+    Bilinear,
+    /// Hamming's window, sharper than a triangle.
+    Hamming,
+    /// Keys's cubic with a = −1/2.
+    Bicubic,
+    /// Three lobes of a windowed sinc.
+    Lanczos,
+}
+
+impl Interpolation {
+    /// All filters.
+    pub const ALL: [Interpolation; 6] = [
+        Interpolation::Nearest,
+        Interpolation::Box,
+        Interpolation::Bilinear,
+        Interpolation::Hamming,
+        Interpolation::Bicubic,
+        Interpolation::Lanczos,
+    ];
+
+    /// Returns the filter's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Interpolation::Nearest => "nearest",
+            Interpolation::Box => "box",
+            Interpolation::Bilinear => "bilinear",
+            Interpolation::Hamming => "hamming",
+            Interpolation::Bicubic => "bicubic",
+            Interpolation::Lanczos => "lanczos",
+        }
+    }
+
+    /// Returns the filter of that name; `None` if there is none.
+    pub fn parse(name: &str) -> Option<Interpolation> {
+        Interpolation::ALL.into_iter().find(|filter| filter.name() == name)
+    }
 }
 
 /// The order of the channels.
@@ -36,15 +116,19 @@ pub enum Channels {
 }
 
 impl InputSpec {
-    /// What most models of ImageNet take, at this size.
+    /// What most models of ImageNet take, at this size: the picture is made to just cover it, and
+    /// its middle is cut out.
     pub fn imagenet(width: u32, height: u32) -> InputSpec {
         InputSpec {
+            resize: geometry::covering(width, height),
             width,
             height,
+            interpolation: Interpolation::Bilinear,
+            fill: [0; 3],
             channels: Channels::Rgb,
             scale: 1.0,
-            mean: [0.485, 0.456, 0.406],
-            sd: [0.229, 0.224, 0.225],
+            mean: preset::IMAGENET_MEAN,
+            sd: preset::IMAGENET_SD,
         }
     }
 
@@ -52,53 +136,101 @@ impl InputSpec {
     pub fn n_numbers(&self) -> usize {
         self.width as usize * self.height as usize * 3
     }
+
+    /// Returns everything that changes a number, as one line: the same text, the same numbers.
+    pub fn signature(&self) -> String {
+        let mut text = match self.resize {
+            Resize::None => "resize none".to_owned(),
+            Resize::Shorter(side) => format!("resize shorter {side}"),
+            Resize::Squash(width, height) => format!("resize squash {width}x{height}"),
+            Resize::Cover(width, height) => format!("resize cover {width}x{height}"),
+            Resize::Inside(width, height) => format!("resize inside {width}x{height}"),
+        };
+        let [red, green, blue] = self.fill;
+        let channels = match self.channels {
+            Channels::Rgb => "rgb",
+            Channels::Bgr => "bgr",
+        };
+        let list = |numbers: [f32; 3]| numbers.map(|number| number.to_string()).join(",");
+        write!(
+            text,
+            " {}; crop {}x{}; fill {red},{green},{blue}; {channels}; scale {}; mean {}; sd {}",
+            self.interpolation.name(),
+            self.width,
+            self.height,
+            self.scale,
+            list(self.mean),
+            list(self.sd),
+        )
+        .expect("because writing to a string does not fail");
+        text
+    }
 }
 
-/// Turns a picture into numbers.
+/// Resizes a picture and cuts out its middle, in 8 bits.
 ///
-/// A picture of another size is scaled until it just covers the wanted one, with the filter that
-/// keeps fine patterns from turning into coarse ones, and its middle is cut out.
-pub fn prepare(pixels: &Rgb8, spec: &InputSpec) -> Vec<f32> {
-    let fitted = fitted(pixels, spec.width, spec.height);
-    let bytes = fitted.as_deref().unwrap_or(pixels.bytes());
-    let n_pixels = spec.width as usize * spec.height as usize;
-    let mut numbers = Vec::with_capacity(n_pixels * 3);
+/// The result has the specified size whatever the picture's: what is missing is filled.
+pub fn fit(picture: &Rgb8, spec: &InputSpec) -> Rgb8 {
+    fitted(picture, spec).into_owned()
+}
+
+/// Turns a fitted picture into numbers.
+///
+/// The picture's size must be the specified one.
+pub fn numbers(pixels: &Pixels, spec: &InputSpec) -> Vec<f32> {
+    let planes = pixels.channels();
+    let mut numbers = Vec::with_capacity(pixels.planes().len());
     for channel in 0..3 {
-        let source = match spec.channels {
-            Channels::Rgb => channel,
-            Channels::Bgr => 2 - channel,
-        };
-        let (mean, sd) = (spec.mean[channel], spec.sd[channel]);
-        let value = |byte: &u8| (f32::from(*byte) / 255.0 * spec.scale - mean) / sd;
-        numbers.extend(bytes.iter().skip(source).step_by(3).map(value));
+        let plane = planes[source(channel, spec.channels)];
+        numbers.extend(plane.iter().map(|&value| normalised(value, channel, spec)));
     }
     numbers
 }
 
-/// The bytes of the picture at this size; `None` if it has the size already.
-fn fitted(pixels: &Rgb8, width: u32, height: u32) -> Option<Vec<u8>> {
-    if (pixels.width(), pixels.height()) == (width, height) {
-        return None;
+/// Fits a picture and turns it into numbers.
+pub fn prepare(picture: &Rgb8, spec: &InputSpec) -> Vec<f32> {
+    let fitted = fitted(picture, spec);
+    let pixels = fitted.bytes().as_chunks::<3>().0;
+    let mut numbers = Vec::with_capacity(spec.n_numbers());
+    for channel in 0..3 {
+        // There are only 256 levels, and so many numbers.
+        let of_level: [f32; 256] = std::array::from_fn(|level| {
+            let level = u8::try_from(level).expect("because an array of 256 has 256 positions");
+            normalised(f32::from(level) / 255.0, channel, spec)
+        });
+        let source = source(channel, spec.channels);
+        numbers.extend(pixels.iter().map(|pixel| of_level[usize::from(pixel[source])]));
     }
-    let view: ImageBuffer<Rgb<u8>, &[u8]> =
-        ImageBuffer::from_raw(pixels.width(), pixels.height(), pixels.bytes())
-            .expect("because the picture has as many bytes as its size asks for");
-    let (wide, high) = covering((pixels.width(), pixels.height()), (width, height));
-    let scaled = imageops::resize(&view, wide, high, FilterType::Triangle);
-    let (left, top) = ((wide - width) / 2, (high - height) / 2);
-    Some(imageops::crop_imm(&scaled, left, top, width, height).to_image().into_raw())
+    numbers
 }
 
-/// The size with the picture's proportions that just covers the wanted one.
-fn covering(from: (u32, u32), to: (u32, u32)) -> (u32, u32) {
-    let scale = (f64::from(to.0) / f64::from(from.0)).max(f64::from(to.1) / f64::from(from.1));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sides of pictures are small and not negative"
-    )]
-    let side = |side: u32, least: u32| ((f64::from(side) * scale).round() as u32).max(least);
-    (side(from.0, to.0), side(from.1, to.1))
+/// Which of red, green and blue a channel is.
+fn source(channel: usize, channels: Channels) -> usize {
+    match channels {
+        Channels::Rgb => channel,
+        Channels::Bgr => 2 - channel,
+    }
+}
+
+fn normalised(value: f32, channel: usize, spec: &InputSpec) -> f32 {
+    (value * spec.scale - spec.mean[channel]) / spec.sd[channel]
+}
+
+fn fitted<'a>(picture: &'a Rgb8, spec: &InputSpec) -> Cow<'a, Rgb8> {
+    let from = (picture.width(), picture.height());
+    let size = geometry::resized(from, spec.resize);
+    let wanted = (spec.width, spec.height);
+    if from == size && size == wanted {
+        return Cow::Borrowed(picture);
+    }
+    let columns = geometry::cut(size.0, wanted.0);
+    let rows = geometry::cut(size.1, wanted.1);
+    let window = resample::Window { columns: columns.kept, rows: rows.kept };
+    let kept = resample::resample(picture, size, &window, spec.interpolation);
+    if (kept.width(), kept.height()) == wanted {
+        return Cow::Owned(kept);
+    }
+    Cow::Owned(geometry::framed(&kept, wanted, (columns.before, rows.before), spec.fill))
 }
 
 #[cfg(test)]
@@ -127,16 +259,18 @@ mod tests {
 
     #[test]
     fn the_shorter_side_fits_and_the_middle_stays() {
-        assert_eq!(covering((640, 480), (224, 224)), (299, 224));
-        assert_eq!(covering((100, 400), (50, 50)), (50, 200));
-        assert_eq!(covering((3, 3), (7, 5)), (7, 7));
         // Black, white, black side by side: the middle third is white.
         let mut bytes = vec![0; 30 * 10 * 3];
         for row in bytes.chunks_mut(30 * 3) {
             row[10 * 3..20 * 3].fill(255);
         }
         let pixels = Rgb8::new(30, 10, bytes).unwrap();
-        let spec = InputSpec { width: 10, height: 10, ..plain(Channels::Rgb) };
+        let spec = InputSpec {
+            resize: Resize::Shorter(10),
+            width: 10,
+            height: 10,
+            ..plain(Channels::Rgb)
+        };
         let numbers = prepare(&pixels, &spec);
         assert_eq!(numbers.len(), spec.n_numbers());
         assert_eq!(numbers, vec![1.0; spec.n_numbers()]);
@@ -149,7 +283,8 @@ mod tests {
             .map(|n: u32| u8::try_from(n).unwrap())
             .collect();
         let pixels = Rgb8::new(64, 64, bytes).unwrap();
-        let spec = InputSpec { width: 8, height: 8, ..plain(Channels::Rgb) };
+        let spec =
+            InputSpec { resize: Resize::Shorter(8), width: 8, height: 8, ..plain(Channels::Rgb) };
         assert!(prepare(&pixels, &spec).iter().all(|number| (number - 0.5).abs() < 0.1));
     }
 }

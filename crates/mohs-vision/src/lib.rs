@@ -1,14 +1,21 @@
 //! Pixels, the built-in world and the engines that run models.
 //!
 //! [`pixels`] reads, shrinks and writes pictures; [`world`] draws them from a seed, so that a study
-//! can run without a download. [`input`] turns pictures into what a model takes, [`network`] is a
-//! model file ready to run, [`engine`] is what runs it, and [`run`] keeps the engine fed. Nothing
-//! here talks to a terminal, the internet or a clock. Read [`world`] or [`engine`] next.
+//! can run without a download. [`input`] turns pictures into what a model takes, [`probe`] changes
+//! them on the way, [`network`] is a model file ready to run, [`engine`] is what runs it, and
+//! [`run`] keeps the engine fed. [`labels`] turns outputs into labels, and [`evaluate`] puts all of
+//! it together. [`networks`] makes small networks and [`fit`] trains any. Nothing here talks to a
+//! terminal, the internet or a clock. Read [`world`] or [`engine`] next.
 
 pub mod engine;
+pub mod evaluate;
+pub mod fit;
 pub mod input;
+pub mod labels;
 pub mod masks;
 pub mod network;
+pub mod networks;
 pub mod pixels;
+pub mod probe;
 pub mod run;
 pub mod world;

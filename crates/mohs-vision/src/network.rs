@@ -4,17 +4,22 @@
 //! [`Gradients`] runs it with the gradient of a scalar. Both take any number of examples: where the
 //! file fixes the batch, they run chunk by chunk, the last one filled up and its filling dropped.
 
+mod note;
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use mohs_graph::cut::{self, CutError};
 use mohs_graph::derive::{self, DeriveError, Derived};
 use mohs_graph::normalise::{self, NormaliseError};
 use mohs_graph::read::{self, External, ReadError};
 use mohs_graph::scalar::{Reduction, Scalar};
 use mohs_graph::{Data, Dim, ElementType, Graph, Port, Tensor, batch, dim, fold, train};
+
+pub use note::Note;
 
 use crate::engine::{Engine, EngineError, Session};
 
@@ -128,6 +133,11 @@ impl Network {
         &self.files
     }
 
+    /// What the file says about itself, if `mohs fit` made it.
+    pub fn note(&self) -> Option<Note> {
+        Note::read(&self.file.metadata)
+    }
+
     /// The network as the file has it.
     pub fn file(&self) -> &Graph {
         &self.file
@@ -192,6 +202,32 @@ impl Network {
         let dims = self.pictures()?.shape.as_deref().unwrap_or_default();
         let side = |idx: usize| dims.get(idx)?.as_known().and_then(|n| u32::try_from(n).ok());
         Ok(side(3).zip(side(2)))
+    }
+
+    /// Whether the first output is made of probabilities already: it comes out of a softmax.
+    pub fn answers_with_probabilities(&self) -> bool {
+        let makers = self.graph.makers();
+        let mut name = self.graph.outputs.first().map(|port| port.name.as_str());
+        while let Some(&idx) = name.and_then(|name| makers.get(name)) {
+            let node = &self.graph.nodes[idx];
+            match node.op.as_str() {
+                "Softmax" => return true,
+                "Identity" | "Reshape" | "Flatten" | "Squeeze" => name = node.input(0),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Has the network answer with its first output, with this value of it, and nothing else.
+    pub fn answering_first_and(mut self, name: Option<&str>) -> Result<Network, CutError> {
+        let first = self.graph.outputs.first().map(|port| port.name.clone());
+        let names: Vec<&str> = first.as_deref().into_iter().chain(name).collect();
+        let is_so = self.graph.outputs.iter().map(|port| port.name.as_str()).eq(names.clone());
+        if !is_so {
+            self.graph = cut::cut(self.graph, &names)?;
+        }
+        Ok(self)
     }
 
     /// Opens the network to get answers.
@@ -280,11 +316,47 @@ impl Answers {
         &self.session
     }
 
+    /// Rows of numbers for `n` pictures of `width` × `height` whose numbers stand one after the
+    /// other: for each picture one row per output.
+    pub fn rows(
+        &mut self,
+        numbers: Vec<f32>,
+        n: usize,
+        (width, height): (u32, u32),
+    ) -> Result<Vec<Vec<Vec<f32>>>, NetworkError> {
+        let shape = vec![n, 3, height as usize, width as usize];
+        let wrong = |output: &str, found: String| NetworkError::NotPerExample {
+            output: output.to_owned(),
+            found,
+            n_examples: n,
+        };
+        let n_numbers = numbers.len();
+        let pictures = Tensor::f32(shape, numbers)
+            .map_err(|_| wrong("pictures", format!("{n_numbers} numbers")))?;
+        let outputs = self.answer_all(&pictures)?;
+        let mut rows = vec![Vec::with_capacity(outputs.len()); n];
+        for (output, port) in outputs.iter().zip(self.session.outputs()) {
+            let numbers = output.as_f32().unwrap_or_default();
+            if output.shape().first() != Some(&n) || numbers.len() < n {
+                let found = format!("{} {:?}", output.element_type(), output.shape());
+                return Err(wrong(&port.name, found));
+            }
+            for (row, numbers) in rows.iter_mut().zip(numbers.chunks(numbers.len() / n)) {
+                row.push(numbers.to_vec());
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Answers for any number of pictures with every output.
+    pub fn answer_all(&mut self, pictures: &Tensor) -> Result<Vec<Tensor>, NetworkError> {
+        let name = self.session.inputs().first().map(|port| port.name.clone()).unwrap_or_default();
+        run_in_chunks(&mut self.session, self.batch, &[(&name, pictures)])
+    }
+
     /// Answers for any number of pictures: the first output, one row per picture.
     pub fn answer(&mut self, pictures: &Tensor) -> Result<Tensor, NetworkError> {
-        let name = self.session.inputs().first().map(|port| port.name.clone()).unwrap_or_default();
-        let outputs = run_in_chunks(&mut self.session, self.batch, &[(&name, pictures)])?;
-        outputs.into_iter().next().ok_or_else(|| NetworkError::NotPerExample {
+        self.answer_all(pictures)?.into_iter().next().ok_or_else(|| NetworkError::NotPerExample {
             output: "(none)".to_owned(),
             found: "nothing".to_owned(),
             n_examples: pictures.shape().first().copied().unwrap_or(0),

@@ -5,7 +5,8 @@ use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    check, completions, demo, engines, export, import, init, network, report, score, simulate,
+    check, completions, demo, engines, eval, export, fit, import, init, merge, network, report,
+    score, simulate,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -81,6 +82,9 @@ pub(crate) enum Command {
     Score(score::ScoreArgs),
     Report(report::ReportArgs),
     Export(export::ExportArgs),
+    Eval(eval::EvalArgs),
+    Merge(merge::MergeArgs),
+    Fit(fit::FitArgs),
     Network(network::NetworkArgs),
     Engines(engines::EnginesArgs),
     Completions(completions::CompletionsArgs),

@@ -5,9 +5,12 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod engines;
+pub(crate) mod eval;
 pub(crate) mod export;
+pub(crate) mod fit;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod merge;
 pub(crate) mod network;
 pub(crate) mod report;
 pub(crate) mod score;
@@ -28,6 +31,9 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Score(args) => score::run(&args, ui),
         Command::Report(args) => report::run(&args, ui),
         Command::Export(args) => export::run(&args, ui),
+        Command::Eval(args) => eval::run(&args, ui),
+        Command::Merge(args) => merge::run(&args, ui),
+        Command::Fit(args) => fit::run(&args, ui),
         Command::Network(args) => network::run(&args, ui),
         Command::Engines(args) => engines::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),

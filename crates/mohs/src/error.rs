@@ -7,11 +7,15 @@ use mohs_graph::build::BuildError;
 use mohs_graph::derive::DeriveError;
 use mohs_report::SummaryError;
 use mohs_score::human::{
-    agreement, bradley_terry, item_response, quality, set_comparison, threshold, viewing_time,
+    agreement, bradley_terry, item_response, label_disagreement, quality, set_comparison,
+    threshold, viewing_time,
 };
 use mohs_vision::engine::EngineError;
+use mohs_vision::evaluate::PreparationError;
+use mohs_vision::labels::LabelError;
 use mohs_vision::network::NetworkError;
 use mohs_vision::pixels::PixelsError;
+use mohs_vision::probe::ProbeError;
 
 /// What an error means for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +72,12 @@ impl CliError {
             self.causes.push(cause.to_string());
             next = cause.source();
         }
+        self
+    }
+
+    /// Adds a cause in words.
+    pub(crate) fn cause(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
         self
     }
 
@@ -141,6 +151,7 @@ impl From<PixelsError> for CliError {
             PixelsError::Broken { .. } => {
                 Self::input(message).hint("copy or export the picture again")
             }
+            PixelsError::TooLarge { .. } => Self::input(message).hint("shrink it first"),
         };
         match error.source() {
             Some(cause) => Self { causes: vec![cause.to_string()], ..cli },
@@ -199,6 +210,62 @@ impl From<NetworkError> for CliError {
         };
         match hint {
             Some(hint) => cli.hint(hint),
+            None => cli,
+        }
+    }
+}
+
+impl From<LabelError> for CliError {
+    fn from(error: LabelError) -> Self {
+        let hint = match &error {
+            LabelError::Unreadable { .. } => "check the path and the file's permissions",
+            LabelError::NotUnderstood { .. } => "docs/formats/manifest.md shows what is read",
+            LabelError::WrongCount { .. } | LabelError::Twice { .. } => {
+                "classes are listed in the order of the model's outputs, each once"
+            }
+            LabelError::UnknownLabel { .. } => {
+                "labels of stimuli are written as the model's classes; `answer` in the manifest \
+                 maps classes to other labels, and `map = { label = \"COLUMN\" }` takes another \
+                 column"
+            }
+            LabelError::Ambiguous { .. } => "write the WordNet id or the place instead",
+            LabelError::SameClass { .. } => "give all stimuli of a class one label",
+            LabelError::NoClasses { .. } => {
+                "say so: classes = \"imagenet-1k\", a list or a file with one class per line"
+            }
+        };
+        let cli = Self::input(error.to_string()).hint(hint);
+        match error.source() {
+            Some(cause) => Self { causes: vec![cause.to_string()], ..cli },
+            None => cli,
+        }
+    }
+}
+
+impl From<ProbeError> for CliError {
+    fn from(error: ProbeError) -> Self {
+        Self::input(error.to_string()).hint("docs/formats/probes.md lists all probes")
+    }
+}
+
+impl From<PreparationError> for CliError {
+    fn from(error: PreparationError) -> Self {
+        let hint = match &error {
+            PreparationError::NotSaid { .. } => {
+                "preprocess = \"torchvision\", \"timm\", \"clip\", \"tensorflow\" or a table such as \
+                 { mean = [0.5, 0.5, 0.5], sd = [0.5, 0.5, 0.5] }"
+            }
+            PreparationError::SideFile { .. } | PreparationError::Unreadable { .. } => {
+                "say it in the manifest instead: preprocess = …"
+            }
+            PreparationError::NoSize => "add size = 224, or what the model was trained with",
+            PreparationError::UnknownWord { .. }
+            | PreparationError::OtherSize { .. }
+            | PreparationError::TooLarge(..) => "docs/formats/manifest.md shows what may be said",
+        };
+        let cli = Self::input(error.to_string()).hint(hint);
+        match error.source() {
+            Some(cause) => Self { causes: vec![cause.to_string()], ..cli },
             None => cli,
         }
     }
@@ -265,6 +332,25 @@ impl From<item_response::Error> for CliError {
             item_response::Error::RepeatedRow { .. } => {
                 cli.hint("rename one of them, or give one trial per row instead of a matrix")
             }
+        }
+    }
+}
+
+impl From<label_disagreement::Error> for CliError {
+    fn from(error: label_disagreement::Error) -> Self {
+        let cli = Self::input(error.to_string());
+        match error {
+            label_disagreement::Error::NoLabel { .. } => {
+                cli.hint("give the labels: --stimuli stimuli.csv, or a column `label`")
+            }
+            label_disagreement::Error::UnknownLabel { .. } => cli.hint(
+                "labels are compared letter by letter; rename the columns, or the labels of the \
+                 stimuli",
+            ),
+            label_disagreement::Error::NoAnswers { .. } => {
+                cli.hint("cells should say how many people gave the label of the column")
+            }
+            label_disagreement::Error::BadBands { .. } => cli.hint("e.g. --bands 1,0.95,0.8"),
         }
     }
 }

@@ -70,15 +70,23 @@ impl Ui {
 
     /// Shows how far a long step has come; it vanishes when dropped or finished.
     pub(crate) fn progress(&self, n_steps: usize, what: &str) -> ProgressBar {
+        self.bar(n_steps, what, "{msg:32} [{bar:30}] {pos}/{len} {eta}")
+    }
+
+    /// Shows how far a model has come, with pictures per second.
+    pub(crate) fn progress_of_images(&self, n_steps: usize, what: &str) -> ProgressBar {
+        self.bar(n_steps, what, "{msg:32} [{bar:30}] {pos}/{len} {per_sec:>12} {eta}")
+    }
+
+    fn bar(&self, n_steps: usize, what: &str, template: &str) -> ProgressBar {
         let target = if self.shows_progress {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(Some(n_steps as u64), target);
-        let template = "{msg:32} [{bar:30}] {pos}/{len} {eta}";
         let style = ProgressStyle::with_template(template)
-            .expect("because the template is a literal that the tests draw")
+            .expect("because the templates are literals that the tests draw")
             .progress_chars("=> ");
         bar.set_style(style);
         bar.set_message(what.to_owned());

@@ -197,17 +197,16 @@ pub(super) struct CsvSink {
 
 impl CsvSink {
     pub(super) fn create(
-        path: &Path,
+        file: AtomicFile,
         columns: &[(CompactString, CellKind)],
     ) -> Result<Self, FileError> {
-        let file = AtomicFile::create(path)?;
         let mut buffer = Vec::with_capacity(N_BUFFERED + (N_BUFFERED >> 2));
         for (name, _) in columns {
             push_text(&mut buffer, name);
             buffer.push(b',');
         }
         end_row(&mut buffer);
-        Ok(Self { path: path.to_owned(), file, buffer })
+        Ok(Self { path: file.path().to_owned(), file, buffer })
     }
 
     fn write_buffer(&mut self) -> Result<(), FileError> {
@@ -231,6 +230,11 @@ impl RowSink for CsvSink {
         }
         end_row(&mut self.buffer);
         if N_BUFFERED <= self.buffer.len() { self.write_buffer() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), FileError> {
+        self.write_buffer()?;
+        self.file.flush().map_err(|cause| FileError::cannot_write(&self.path, cause))
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), FileError> {

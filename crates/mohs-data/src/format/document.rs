@@ -10,7 +10,19 @@ use crate::{FileError, Problem};
 
 /// Reads a text file; `expected` says what should be in it.
 pub(crate) fn read_text(path: &Path, expected: &'static str) -> Result<String, FileError> {
-    let bytes = std::fs::read(path).map_err(|cause| FileError::cannot_read(path, cause))?;
+    text_of(
+        path,
+        std::fs::read(path).map_err(|cause| FileError::cannot_read(path, cause))?,
+        expected,
+    )
+}
+
+/// Makes a text of bytes in memory; `expected` says what should be in it.
+pub(crate) fn text_of(
+    path: &Path,
+    bytes: Vec<u8>,
+    expected: &'static str,
+) -> Result<String, FileError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(FileError::new(path, Problem::Empty { expected }));
     }
@@ -50,9 +62,11 @@ pub(crate) fn at_key(error: FileError, text: &str) -> FileError {
             rest.is_some_and(|rest| rest.trim_start().starts_with('='))
         })
     };
-    match text.lines().position(is_there) {
-        Some(idx) => error.at_line(idx as u64 + 1),
-        None => error,
+    let mut places = text.lines().enumerate().filter(|(_, line)| is_there(line));
+    match (places.next(), places.next()) {
+        // A key that stands in several tables has no one place.
+        (Some((idx, _)), None) => error.at_line(idx as u64 + 1),
+        _ => error,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Other tools' files as trials and comparisons.
+//! Other tools' files as trials, comparisons and predictions.
 //!
 //! One format is one file in `import/`. A reader takes paths (files, or folders searched for the
 //! right endings), turns what it finds into a table of someone else's columns (`foreign.rs`),
@@ -16,6 +16,7 @@ pub mod model_vs_human;
 pub mod mvt_toolkit;
 pub mod own_columns;
 mod paths;
+pub mod predictions;
 pub mod psychopy;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ use crate::{FileError, Problem, Trial, TrialId};
 /// What came out of other tools' files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported<R> {
-    /// Trials or comparisons, in the order of the files, ids unique over all of them.
+    /// Trials, comparisons or predictions, in the order of the files, ids unique over all of them.
     pub rows: Vec<R>,
     /// How they were understood.
     pub account: Account,

@@ -350,11 +350,12 @@ pub(super) struct ParquetSink {
 
 impl ParquetSink {
     pub(super) fn create(
-        path: &Path,
+        file: AtomicFile,
         table: &table::Schema,
         columns: &[(CompactString, CellKind)],
     ) -> Result<Self, FileError> {
-        let failed = |error: ParquetError| write_error(path, error);
+        let path = file.path().to_owned();
+        let failed = |error: ParquetError| write_error(&path, error);
         let fields = columns
             .iter()
             .map(|(name, kind)| field(name, *kind).map(Arc::new))
@@ -376,11 +377,10 @@ impl ParquetSink {
             }
         }
         let properties = properties.build();
-        let file = AtomicFile::create(path)?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
             .map_err(failed)?;
         let waiting = columns.iter().map(|(_, kind)| Waiting::new(*kind)).collect();
-        Ok(Self { path: path.to_owned(), writer, waiting, n_waiting: 0 })
+        Ok(Self { path, writer, waiting, n_waiting: 0 })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use compact_str::CompactString;
 
+use super::atomic::AtomicFile;
 use super::csv_rows::{CsvRows, CsvSink};
 use super::parquet_rows::{ParquetRows, ParquetSink};
 use crate::error::nearest;
@@ -539,6 +540,10 @@ pub fn read_all<R: Record>(path: &Path, options: &ReadOptions) -> Result<Vec<R>,
 
 pub(super) trait RowSink {
     fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), FileError>;
+    /// Lets readers see what was pushed, where the format allows it.
+    fn flush(&mut self) -> Result<(), FileError> {
+        Ok(())
+    }
     fn finish(self: Box<Self>) -> Result<(), FileError>;
 }
 
@@ -553,6 +558,19 @@ pub struct TableWriter<R> {
 impl<R: Record> TableWriter<R> {
     /// Starts a CSV or, by its ending, a Parquet file with these extra columns.
     pub fn create(path: &Path, extra_names: Arc<[CompactString]>) -> Result<Self, FileError> {
+        Self::over(AtomicFile::create(path)?, extra_names)
+    }
+
+    /// Starts a file that can be looked into while it grows, under its name with `.part` behind.
+    pub fn create_in_view(
+        path: &Path,
+        extra_names: Arc<[CompactString]>,
+    ) -> Result<Self, FileError> {
+        Self::over(AtomicFile::create_in_view(path)?, extra_names)
+    }
+
+    fn over(file: AtomicFile, extra_names: Arc<[CompactString]>) -> Result<Self, FileError> {
+        let path = file.path().to_owned();
         let schema = R::SCHEMA;
         let mut columns: Vec<(CompactString, CellKind)> = schema
             .columns
@@ -562,13 +580,13 @@ impl<R: Record> TableWriter<R> {
             .collect();
         columns.push((schema.version_column.into(), CellKind::Whole));
         columns.extend(extra_names.iter().map(|name| (name.clone(), CellKind::Text)));
-        let sink: Box<dyn RowSink> = if is_parquet(path) {
-            Box::new(ParquetSink::create(path, schema, &columns)?)
+        let sink: Box<dyn RowSink> = if is_parquet(&path) {
+            Box::new(ParquetSink::create(file, schema, &columns)?)
         } else {
-            Box::new(CsvSink::create(path, &columns)?)
+            Box::new(CsvSink::create(file, &columns)?)
         };
         let record = std::marker::PhantomData;
-        Ok(Self { path: path.to_owned(), sink, extra_names, record })
+        Ok(Self { path, sink, extra_names, record })
     }
 
     /// Adds a row.
@@ -599,6 +617,11 @@ impl<R: Record> TableWriter<R> {
             cells.extend(self.extra_names.iter().map(value));
         }
         self.sink.push(&cells)
+    }
+
+    /// Lets readers of a CSV file in view see every row so far; Parquet shows nothing before its end.
+    pub fn flush(&mut self) -> Result<(), FileError> {
+        self.sink.flush()
     }
 
     /// Ends the file and gives it its name.

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use mohs_data::format::import::predictions::{
+    self, ClassNames, Gathered, PredictionOptions, answers_table, imagenet_x, response_matrix,
+};
 use mohs_data::format::import::{
     Account, ImportOptions, Imported, Mapping, comparisons, jspsych, labjs, model_vs_human,
     mvt_toolkit, own_columns, psychopy,
@@ -352,6 +355,25 @@ fn every_reader(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(&bytes()) {
         let _ = Mapping::parse(Path::new("m.toml"), text).map_err(tell);
     }
+    every_reader_of_predictions(&bytes());
+}
+
+/// Gives bytes to every reader of predictions, as CSV and as lines of JSON.
+fn every_reader_of_predictions(bytes: &[u8]) {
+    let options = PredictionOptions::default();
+    for parse in
+        [predictions::parse, imagenet_x::parse, answers_table::parse, response_matrix::parse]
+    {
+        for name in ["m.csv", "m.jsonl", "m.parquet"] {
+            let (mut account, mut gathered) = (Account::default(), Gathered::default());
+            let parsed =
+                parse(Path::new(name), bytes.to_vec(), &options, &mut account, &mut gathered);
+            if let Err(error) = parsed {
+                let _ = (error.to_string(), error.hint());
+            }
+        }
+    }
+    let _ = ClassNames::parse(Path::new("c.json"), &String::from_utf8_lossy(bytes));
 }
 
 #[test]
@@ -386,6 +408,8 @@ proptest! {
                 "response", "video", "x_phase_1_2_3_4.mp4", "worker_id", "winner", "loser",
                 "count", "-1", "1e400", "NaN", "key_resp.keys", "trials.thisN", "left", "right",
                 "participant", "", "image_duration", "Screen0", "Stimulus & Response", "true",
+                "model", "predicted", "confidence", "top_k", "correct", "file_name",
+                "predicted_class", "{\"a\":1}", "[[1,2]]", "responses", "0.5", "65.0",
             ]), 5..6), 1..6)
     ) {
         let text: Vec<String> = rows.iter().map(|row| row.join(",")).collect();

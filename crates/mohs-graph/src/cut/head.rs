@@ -45,6 +45,12 @@ struct Found {
     n_classes: usize,
 }
 
+/// Returns the name of the value that the classifier works on: the features before the last layer.
+pub fn features(graph: &Graph) -> Result<String, CutError> {
+    let found = find(graph)?;
+    Ok(graph.nodes[found.product_idx].inputs[0].clone())
+}
+
 /// Replaces the classifier of a network.
 pub fn head(graph: Graph, spec: HeadSpec) -> Result<Headed, CutError> {
     let found = find(&graph)?;

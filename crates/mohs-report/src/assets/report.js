@@ -81,7 +81,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   };
   const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity",
-    "stroke-linejoin", "opacity", "font-size", "font-weight", "font-family"];
+    "stroke-linejoin", "paint-order", "opacity", "font-size", "font-weight", "font-family"];
   // A chart alone has no style sheet: each element takes its computed style along, in the light theme.
   const standalone = (chart) => {
     const root = document.documentElement;
@@ -160,6 +160,104 @@
     }));
   }
 
+  // The same forms as `number.rs`.
+  const group = (text) => (text.length < 5 ? text : text.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
+  const fixed = (value, digits) => {
+    const [whole, rest] = Math.abs(value).toFixed(digits).split(".");
+    return (value < 0 && Number(value.toFixed(digits)) !== 0 ? "−" : "") + group(whole) + (rest ? `.${rest}` : "");
+  };
+  const timeScale = (ms) => (ms < 9.95 ? [1, "ms", 1] : ms < 999.5 ? [1, "ms", 0] : ms < 9950 ? [1000, "s", 2] : [1000, "s", 1]);
+  const make = (tag, className, ...children) => {
+    const node = document.createElement(tag);
+    if (className) node.className = className;
+    node.append(...children);
+    return node;
+  };
+
+  // Long tables: all rows are in the page as numbers, one page of them is drawn.
+  const FORMS = { share: [0.01, " %", 1, ""], points: [0.01, "", 1, "+"], plain: [1, "", 2, ""] };
+  const inForm = (kind, value) => {
+    const [divisor, unit, digits, sign] = kind === "time" ? [...timeScale(Math.abs(value)).map((part, idx) => (idx === 1 ? ` ${part}` : part)), ""] : FORMS[kind];
+    const text = fixed(value / divisor, digits);
+    return { text: (sign && value > 0 && Number(text) !== 0 ? sign : "") + text + unit, end: (number) => fixed(number / divisor, digits) };
+  };
+  const longCell = (value, kind, isFirst, hasN) => {
+    if (kind === "text") return make(isFirst ? "th" : "td", "", Array.isArray(value) ? value[0] : value ?? "–");
+    if (kind === "number") return make("td", "num", value === null ? "–" : value[0]);
+    if (kind === "count") return make("td", "num", value === null ? "–" : group(String(value)));
+    if (value === null) return make("td", "num", make("span", "n", "–"));
+    const [middle, low, high, n] = value;
+    const form = inForm(kind, middle);
+    return make("td", "num", make("span", "est", make("b", "", form.text), " ",
+      make("span", "ci", low === null ? "no interval" : `[${form.end(low)}, ${form.end(high)}]`),
+      ...(hasN ? [" ", make("span", "n", `n\u00a0=\u00a0${group(String(n))}`)] : [])));
+  };
+  for (const box of document.querySelectorAll(".long")) {
+    const data = JSON.parse(box.querySelector("script").textContent);
+    const [tools, body, pager] = [box.querySelector(".table-tools"), box.querySelector("tbody"), box.querySelector(".pager")];
+    const search = tools.querySelector("input");
+    let order = null, page = 0;
+    const key = (value, kind) => (Array.isArray(value) ? value[kind === "text" || kind === "number" ? 1 : 0] : value);
+    const words = (row) => row.map((value, idx) => (data.columns[idx][2] !== "text" ? "" : Array.isArray(value) ? value[0] : value ?? "")).join(" ").toLowerCase();
+    const texts = new Map(data.rows.map((row) => [row, words(row)]));
+    const matching = () => {
+      const wanted = search.value.trim().toLowerCase().split(/\s+/);
+      const rows = data.rows.filter((row) => wanted.every((word) => texts.get(row).includes(word)));
+      if (!order) return rows;
+      const [idx, sign] = order, kind = data.columns[idx][2];
+      return rows.sort((a, b) => compare(key(a[idx], kind), key(b[idx], kind), sign));
+    };
+    const draw = (fromStart, most = data.page) => {
+      const rows = matching();
+      const nPages = Math.max(1, Math.ceil(rows.length / most));
+      page = fromStart ? 0 : Math.min(Math.max(page, 0), nPages - 1);
+      const shown = rows.slice(page * most, (page + 1) * most);
+      body.replaceChildren(...shown.map((row) => make("tr", "", ...row.map((value, idx) => longCell(value, data.columns[idx][2], idx === 0, data.has_n)))));
+      const turn = (text, step, off) => {
+        const button = make("button", "", text);
+        button.type = "button";
+        button.disabled = off;
+        button.addEventListener("click", () => {
+          page += step;
+          draw(false);
+          pager.querySelectorAll("button")[step < 0 ? 0 : 1].focus();
+        });
+        return button;
+      };
+      const range = shown.length ? `${page * most + 1}–${page * most + shown.length} of ${rows.length}` : "No row matches";
+      const total = rows.length < data.rows.length ? ` (${data.rows.length} in all)` : "";
+      const said = make("span", "", range + total);
+      said.setAttribute("aria-live", "polite");
+      pager.replaceChildren(turn("← Previous", -1, page === 0), turn("Next →", 1, page >= nPages - 1), said);
+    };
+    [...box.querySelectorAll("thead th")].forEach((th, idx) => heading(th, (sign) => { order = [idx, sign]; draw(true); }));
+    search.addEventListener("input", () => draw(true));
+    addEventListener("beforeprint", () => draw(true, 100));
+    addEventListener("afterprint", () => draw(true));
+    tools.hidden = false;
+    draw(true);
+    tools.querySelector("button").addEventListener("click", () => {
+      const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+      const line = (cells) => cells.map((value) => quote(String(value ?? ""))).join(",");
+      const isEstimate = (kind) => !["text", "count", "number"].includes(kind);
+      const unit = (kind) => (kind === "time" ? "_ms" : "");
+      const head = data.columns.flatMap(([, name, kind]) => (isEstimate(kind) ? [`${name}${unit(kind)}`, `${name}_low${unit(kind)}`, `${name}_high${unit(kind)}`, `${name}_n`] : [name]));
+      const cells = (row) => row.flatMap((value, idx) => {
+        const kind = data.columns[idx][2];
+        if (isEstimate(kind)) return value ?? ["", "", "", ""];
+        // A text with a number is that number; a text with a place in an order stays a text.
+        return [Array.isArray(value) ? value[value.length === 3 ? 0 : 1] : value];
+      });
+      save(`${box.id}.csv`, "text/csv", `${[line(head), ...matching().map((row) => line(cells(row)))].join("\n")}\n`);
+    });
+  }
+  for (const box of document.querySelectorAll(".short")) {
+    const button = make("button", "", "CSV");
+    button.type = "button";
+    button.addEventListener("click", () => save(`${box.id}.csv`, "text/csv", box.dataset.csv));
+    box.append(make("p", "pager", button));
+  }
+
   // The table of stimuli.
   const source = $("stimuli-data");
   if (source) {
@@ -198,19 +296,6 @@
       return rows.sort((a, b) => compare(key(a), key(b), order[1]) || order[1] * (place.get(a) - place.get(b)));
     };
 
-    // The same forms as `number.rs`.
-    const group = (text) => (text.length < 5 ? text : text.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
-    const fixed = (value, digits) => {
-      const [whole, rest] = Math.abs(value).toFixed(digits).split(".");
-      return (value < 0 && Number(value.toFixed(digits)) !== 0 ? "−" : "") + group(whole) + (rest ? `.${rest}` : "");
-    };
-    const timeScale = (ms) => (ms < 9.95 ? [1, "ms", 1] : ms < 999.5 ? [1, "ms", 0] : ms < 9950 ? [1000, "s", 2] : [1000, "s", 1]);
-    const make = (tag, className, ...children) => {
-      const node = document.createElement(tag);
-      if (className) node.className = className;
-      node.append(...children);
-      return node;
-    };
     const estimate = ([value, low, high], divisor, unit, digits) => make("span", "est",
       make("b", "", `${fixed(value / divisor, digits)} ${unit}`), " ",
       make("span", "ci", `[${fixed(low / divisor, digits)}, ${fixed(high / divisor, digits)}]`));

@@ -74,12 +74,14 @@ pub(crate) fn rows(
     }
     axis::x_axis(&mut svg, plot, &ticks, "");
     let mut y = top;
-    for row in rows {
+    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let names = width::distinct(&names, max_columns);
+    for (row, name) in rows.iter().zip(&names) {
         if row.is_apart {
             svg.line("grid", (0.0, y + APART / 2.0), (width, y + APART / 2.0));
             y += APART;
         }
-        draw_row(&mut svg, row, &scale, Rect { y, height: ROW, ..plot }, max_columns, width);
+        draw_row(&mut svg, (row, name), &scale, Rect { y, height: ROW, ..plot }, width);
         y += ROW;
     }
     svg.finish(label)
@@ -90,15 +92,13 @@ const MOST: &str = "var(--quiet)";
 
 fn draw_row(
     svg: &mut Svg,
-    row: &BoundedRow,
+    (row, name): (&BoundedRow, &str),
     scale: &Scale,
     place: Rect,
-    max_columns: usize,
     width: f64,
 ) {
     let middle = place.y + place.height / 2.0;
-    let name = width::shorten_middle(&row.name, max_columns);
-    svg.text("row", Anchor::Start, (0.0, middle + 4.5), &name);
+    svg.text("row", Anchor::Start, (0.0, middle + 4.5), name);
     svg.text("row-note", Anchor::End, (width, middle + 4.5), &row.note);
     let paint = paint::set(row.series_idx);
     let at = |value: f64| scale.at(value);

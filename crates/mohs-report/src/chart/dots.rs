@@ -66,12 +66,13 @@ pub(crate) fn rows(
     let bottom = tops.last().map_or(top, |last| last + ROW) + 4.0;
     let mut svg = Svg::new(width, bottom + 28.0);
 
-    for (row, y) in rows.iter().zip(&tops) {
+    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let names = width::distinct(&names, max_columns);
+    for ((row, name), y) in rows.iter().zip(&names).zip(&tops) {
         if row.is_apart {
             svg.line("grid", (0.0, y - 5.0), (width, y - 5.0));
         }
-        let name = width::shorten_middle(&row.name, max_columns);
-        svg.text("row", Anchor::Start, (0.0, y + 15.0), &name);
+        svg.text("row", Anchor::Start, (0.0, y + 15.0), name);
         svg.text("row-note", Anchor::End, (width, y + 15.0), &row.note);
     }
     for (place, idx) in (0u32..).zip(&shown) {
@@ -114,6 +115,7 @@ fn draw_panel(
         Unit::Share => percent(value),
         Unit::Time => Millis::new(value).map(axis_time).unwrap_or_default(),
         Unit::Plain => round_number(value),
+        Unit::Points => round_number(value * 100.0),
     };
     let ticks: Vec<Tick> = scale
         .ticks(n_ticks)
@@ -155,7 +157,7 @@ fn scale_for<'a>(
     match unit {
         Unit::Share => Scale::linear((0.0, round_end(high.min(1.0), n_ticks.min(5))), range),
         Unit::Time => Scale::log(round_log_range((low, high)), range),
-        Unit::Plain => Scale::linear((low, high), range),
+        Unit::Plain | Unit::Points => Scale::linear((low, high), range),
     }
 }
 

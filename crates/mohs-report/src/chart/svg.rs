@@ -111,6 +111,15 @@ impl Svg {
         );
     }
 
+    /// Writes a text that runs upwards from its point.
+    pub(crate) fn text_upwards(&mut self, class: &str, at: (f64, f64), text: &str) {
+        let (x, y) = (px(at.0), px(at.1));
+        self.body += &format!(
+            "<text class=\"{class}\" text-anchor=\"start\" transform=\"translate({x} {y}) rotate(-90)\">{}</text>",
+            esc(text)
+        );
+    }
+
     /// Writes a text on a box of a band's colour, in the ink that can be read there.
     pub(crate) fn text_on_band(&mut self, band_idx: usize, at: (f64, f64), text: &str) {
         self.body += &format!(
@@ -122,9 +131,13 @@ impl Svg {
         );
     }
 
-    /// Draws one thing that has a number: `draw` makes it, `tip` says what it is.
+    /// Draws one thing that has a number: `draw` makes it, `tip` says what it is; without a tip it
+    /// cannot be pointed at.
     pub(crate) fn mark(&mut self, tip: &str, draw: impl FnOnce(&mut Self)) {
-        self.body += &format!("<g class=\"mark\"><title>{}</title>", esc(tip));
+        match tip {
+            "" => self.body += "<g>",
+            tip => self.body += &format!("<g class=\"mark\"><title>{}</title>", esc(tip)),
+        }
         draw(self);
         self.body += "</g>";
     }

@@ -1,40 +1,58 @@
 //! A sheet: the numbers behind a chart, as a table to read and as CSV to take away.
 
+use std::borrow::Cow;
+
 use mohs_data::Estimate;
 use mohs_score::human::viewing_time::StimulusFinding;
 
 use crate::escape::{csv_line, esc};
-use crate::number::{Unit, count, counted, raw};
+use crate::number::{self, Unit, count, counted, raw};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
     Count,
+    /// A number as a text, or a p-value.
+    Number,
     Estimate(Unit),
 }
 
 /// A column of a sheet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
     /// Heading for people.
-    pub(super) title: &'static str,
+    pub(super) title: Cow<'static, str>,
     /// Name in CSV; estimates add `_low`, `_high` and `_n`.
-    pub(super) key: &'static str,
+    pub(super) key: Cow<'static, str>,
     pub(super) kind: Kind,
 }
 
 impl Column {
     pub(super) const fn text(title: &'static str, key: &'static str) -> Self {
-        Self { title, key, kind: Kind::Text }
+        Self::of(title, key, Kind::Text)
     }
 
     pub(super) const fn count(title: &'static str, key: &'static str) -> Self {
-        Self { title, key, kind: Kind::Count }
+        Self::of(title, key, Kind::Count)
     }
 
     pub(super) const fn estimate(title: &'static str, key: &'static str, unit: Unit) -> Self {
-        Self { title, key, kind: Kind::Estimate(unit) }
+        Self::of(title, key, Kind::Estimate(unit))
+    }
+
+    pub(super) const fn number(title: &'static str, key: &'static str) -> Self {
+        Self::of(title, key, Kind::Number)
+    }
+
+    /// A column of estimates that is named by the data, such as one per band or per model.
+    pub(super) fn named(name: &str, unit: Unit) -> Self {
+        let name = name.to_owned();
+        Self { title: name.clone().into(), key: name.into(), kind: Kind::Estimate(unit) }
+    }
+
+    const fn of(title: &'static str, key: &'static str, kind: Kind) -> Self {
+        Self { title: Cow::Borrowed(title), key: Cow::Borrowed(key), kind }
     }
 }
 
@@ -48,6 +66,8 @@ pub(super) enum Cell {
     Ranked(String, usize),
     Count(usize),
     Estimate(Estimate),
+    /// A p-value.
+    PValue(f64),
     /// A number that rests on too few observations for an interval, and how many they are.
     NoInterval(f64, usize),
     /// No number, and why.
@@ -62,13 +82,20 @@ const LONG: usize = 48;
 /// Invariant: every row has as many cells as there are columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sheet {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<Cell>>,
+    /// Whether shares are tinted, the deeper the smaller.
+    pub(super) is_tinted: bool,
+    /// Whether n stands beside each estimate; otherwise a column or a heading says it.
+    pub(super) has_n: bool,
 }
+
+/// Tint of a share of 0, in percent of the accent.
+const DEEPEST_TINT: f64 = 55.0;
 
 impl Sheet {
     pub(super) fn new(columns: Vec<Column>) -> Self {
-        Self { columns, rows: Vec::new() }
+        Self { columns, rows: Vec::new(), is_tinted: false, has_n: true }
     }
 
     /// Adds a row; missing cells are filled, surplus ones dropped.
@@ -80,7 +107,7 @@ impl Sheet {
     /// Returns the CSV text, numbers unrounded.
     pub(super) fn csv(&self) -> String {
         let headers = self.columns.iter().flat_map(|column| match column.kind {
-            Kind::Text | Kind::Count => vec![column.key.to_owned()],
+            Kind::Text | Kind::Count | Kind::Number => vec![column.key.clone().into_owned()],
             Kind::Estimate(unit) => ["", "_low", "_high", "_n"]
                 .iter()
                 .map(|part| match *part {
@@ -93,7 +120,7 @@ impl Sheet {
         for row in &self.rows {
             let cells = row.iter().zip(&self.columns).flat_map(|(cell, column)| match cell {
                 Cell::Text(text) | Cell::Ranked(text, _) => vec![text.clone()],
-                Cell::Ordered(_, number) => vec![raw(*number)],
+                Cell::Ordered(_, number) | Cell::PValue(number) => vec![raw(*number)],
                 Cell::Count(n) => vec![n.to_string()],
                 Cell::Estimate(e) => {
                     vec![raw(e.value), raw(e.low), raw(e.high), e.n.to_string()]
@@ -103,7 +130,7 @@ impl Sheet {
                 }
                 Cell::Missing(_) => match column.kind {
                     Kind::Estimate(_) => vec![String::new(); 4],
-                    Kind::Text | Kind::Count => vec![String::new()],
+                    Kind::Text | Kind::Count | Kind::Number => vec![String::new()],
                 },
             });
             csv += &csv_line(cells.collect::<Vec<_>>());
@@ -113,8 +140,8 @@ impl Sheet {
 
     /// Returns a table that the script can sort; `caption` is read out before it.
     pub(super) fn table(&self, caption: &str) -> String {
-        let heads: String = self.columns.iter().map(head).collect();
-        let rows: String = self.rows.iter().map(|row| self.row(row)).collect();
+        let heads = self.heads();
+        let rows = self.html_rows(self.rows.len());
         format!(
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">\
              <caption class=\"hidden\">{}</caption>\
@@ -123,14 +150,31 @@ impl Sheet {
         )
     }
 
+    /// Returns the cells of the head.
+    pub(super) fn heads(&self) -> String {
+        self.columns.iter().map(head).collect()
+    }
+
+    /// Returns the first `n` rows.
+    pub(super) fn html_rows(&self, n: usize) -> String {
+        self.rows.iter().take(n).map(|row| self.row(row)).collect()
+    }
+
     fn row(&self, row: &[Cell]) -> String {
         let cells = row.iter().zip(&self.columns).enumerate().map(|(idx, (cell, column))| {
             let (class, sort, html) = match (cell, column.kind) {
                 (Cell::Text(text), _) if LONG < text.len() => ("long", None, esc(text)),
                 (Cell::Text(text), _) => ("", None, esc(text)),
+                (Cell::Ordered(text, number), Kind::Number) => {
+                    ("num", Some(raw(*number)), esc(text))
+                }
                 (Cell::Ordered(text, number), _) => ("", Some(raw(*number)), esc(text)),
                 (Cell::Ranked(text, place), _) => ("", Some(place.to_string()), esc(text)),
+                (Cell::PValue(p), _) => ("num", Some(raw(*p)), esc(&number::bare_p_value(*p))),
                 (Cell::Count(n), _) => ("num", Some(n.to_string()), count(*n)),
+                (Cell::Estimate(e), Kind::Estimate(unit)) if !self.has_n => {
+                    ("num", Some(raw(e.value)), value_and_interval(unit, e))
+                }
                 (Cell::Estimate(e), Kind::Estimate(unit)) => {
                     ("num", Some(raw(e.value)), estimate(unit, e))
                 }
@@ -144,7 +188,17 @@ impl Sheet {
                 }
             };
             let sort = sort.map(|key| format!(" data-sort=\"{key}\"")).unwrap_or_default();
-            let class = if class.is_empty() { "" } else { " class=\"num\"" };
+            let class = match class {
+                "" => String::new(),
+                class => format!(" class=\"{class}\""),
+            };
+            let sort = match (cell, column.kind) {
+                (Cell::Estimate(e), Kind::Estimate(Unit::Share)) if self.is_tinted => {
+                    let tint = (1.0 - e.value).clamp(0.0, 1.0) * DEEPEST_TINT;
+                    format!("{sort} style=\"--tint:{tint:.0}\"")
+                }
+                _ => sort,
+            };
             match idx {
                 0 => format!("<th scope=\"row\"{sort}>{html}</th>"),
                 _ => format!("<td{class}{sort}>{html}</td>"),
@@ -156,7 +210,7 @@ impl Sheet {
 
 fn head(column: &Column) -> String {
     let class = if column.kind == Kind::Text { "" } else { " class=\"num\"" };
-    format!("<th scope=\"col\"{class}>{}</th>", esc(column.title))
+    format!("<th scope=\"col\"{class}>{}</th>", esc(&column.title))
 }
 
 /// Returns an estimate as HTML: value, interval, and n in a quiet colour.

@@ -1,6 +1,8 @@
 //! Whole reports: what they hold, what they refuse to load, and what cannot break them.
 
 mod fixture;
+mod models;
+mod models_fixture;
 mod page;
 mod pairs;
 mod speed_accuracy;

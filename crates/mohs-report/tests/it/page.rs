@@ -6,7 +6,7 @@ use mohs_report::{Pictures, Summary, Thumbnail, render_html, stimuli_for_gallery
 use crate::fixture::{self, Shape, TINY, USUAL};
 
 /// What a hostile or careless user may call things.
-const HOSTILE: [&str; 5] = [
+pub(crate) const HOSTILE: [&str; 5] = [
     "<img src=x onerror=alert(1)>",
     "</script><script>alert(1)</script>",
     "\" onmouseover=\"alert(1)",
@@ -18,7 +18,7 @@ fn page(shape: Shape) -> String {
     render_html(&fixture::summary(shape), &pictures(&fixture::summary(shape)))
 }
 
-fn pictures(summary: &Summary) -> Pictures {
+pub(crate) fn pictures(summary: &Summary) -> Pictures {
     let picture = |stimulus: StimulusId| {
         let bytes = b"not really a picture".to_vec();
         (stimulus, Thumbnail { mime: "image/png", bytes, width: 8, height: 8 })
@@ -50,7 +50,7 @@ fn tags(html: &str) -> Vec<String> {
     tags
 }
 
-fn assert_balanced(html: &str) {
+pub(crate) fn assert_balanced(html: &str) {
     const VOID: [&str; 4] = ["meta", "img", "input", "br"];
     let mut open: Vec<String> = Vec::new();
     for tag in tags(html) {
@@ -64,7 +64,7 @@ fn assert_balanced(html: &str) {
 }
 
 /// Returns the page without its script and style, which are ours and are read by eye.
-fn markup(html: &str) -> String {
+pub(crate) fn markup(html: &str) -> String {
     let mut markup = String::new();
     let mut rest = html;
     while let Some(start) = ["<script", "<style"].iter().filter_map(|tag| rest.find(tag)).min() {
@@ -247,7 +247,7 @@ fn a_study_of_thousands_stays_small() {
 }
 
 /// Returns one section of a page.
-fn section<'a>(html: &'a str, id: &str) -> &'a str {
+pub(crate) fn section<'a>(html: &'a str, id: &str) -> &'a str {
     let start = html.find(&format!("<section id=\"{id}\"")).expect("the section is there");
     let end = html[start..].find("</section>").expect("sections end");
     &html[start..start + end]

@@ -8,6 +8,7 @@
 //! and never among them.
 
 mod accuracy;
+mod beside;
 mod crossed;
 mod dataset;
 mod error_consistency;
@@ -23,13 +24,17 @@ use std::collections::BTreeSet;
 use mohs_data::{Caveat, Caveats, Exclusion, ParticipantId, Seed, Trial};
 use rayon::prelude::*;
 
+pub(crate) use self::beside::{ModelAnswers, beside_people};
 use self::crossed::Spread;
 use self::dataset::{Doubts, Scored};
+pub(crate) use self::error_consistency::of_counts;
 pub use self::findings::{
     Agreement, AnswerAgreement, ClassShapeBias, ConditionEffect, ConditionFinding, Consistency,
     DatasetAgreement, Means, Method, MixedLogistic, ModelFinding, ModelMeans, PairFinding,
     ParticipantFinding, Reliability, ShapeBias, StimulusEffect,
 };
+
+pub(crate) use self::table::by_number;
 
 /// How to score.
 #[derive(Debug, Clone, Copy, PartialEq)]

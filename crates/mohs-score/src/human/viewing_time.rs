@@ -27,6 +27,8 @@ use super::threshold::{self, Answer, Answers, Fit};
 use crate::proportion::{real, wilson, wilson_of_share};
 use crate::resample::Pigeonhole;
 
+/// Name of the measure in files of difficulty.
+pub const MEASURE: &str = "viewing-time";
 /// Bins of the histogram of difficulty.
 const N_BINS: usize = 21;
 /// Guess rate assumed when nothing says how many answers there were to choose from.

@@ -9,9 +9,12 @@ use mohs_data::{
 };
 use mohs_report::Summary;
 use mohs_score::human::exclusion;
+use mohs_vision::evaluate;
+use mohs_vision::network::Network;
 use mohs_vision::pixels;
 use rayon::prelude::*;
 
+use crate::commands::eval;
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -24,6 +27,7 @@ Examples:
   mohs check trials.csv --stimuli stimuli.csv
                                   a table against what was shown
   mohs check photos/              every picture in an image folder
+  mohs check eval.toml            a manifest, its stimuli and its models
 
 Prints one line per file that is in order. The first mistake is shown with its place and a hint.")]
 pub(crate) struct CheckArgs {
@@ -168,10 +172,37 @@ fn check_toml(path: &Path, ui: &Ui) -> Result<(), CliError> {
     let is_manifest = std::fs::read_to_string(path)
         .is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with("[[model")));
     if is_manifest {
-        let manifest = Manifest::read(path)?;
-        return ok(ui, path, &format!("evaluation `{}`", manifest.name));
+        return check_manifest(path, ui);
     }
     check_study(path, ui)
+}
+
+/// Reads a manifest and what it names; whether models fit is said by `mohs eval --dry-run`.
+fn check_manifest(path: &Path, ui: &Ui) -> Result<(), CliError> {
+    let manifest = Manifest::read(path)?;
+    let probes = evaluate::probes(&manifest)?;
+    let what = format!(
+        "evaluation `{}`: {} models, {} probes",
+        manifest.name,
+        manifest.models.len(),
+        probes.len()
+    );
+    ok(ui, path, &what)?;
+    let folder = folder_of_stimuli(path);
+    let stimuli_path = folder.join(&manifest.stimuli);
+    let stimuli = eval::stimuli_of(&manifest, &stimuli_path)?;
+    pictures(&stimuli_path, &stimuli, &folder_of_stimuli(&stimuli_path), ui)?;
+    ok(ui, &stimuli_path, &format!("{} stimuli, every picture decodes", stimuli.len()))?;
+    if let Some(difficulty) = &manifest.difficulty {
+        check_table(&folder.join(difficulty), &Checks::default(), ui)?;
+    }
+    for model in &manifest.models {
+        let path = folder.join(&model.file);
+        let network = Network::read(&path)?;
+        network.pictures()?;
+        ok(ui, &path, &format!("model `{}`", model.name))?;
+    }
+    Ok(())
 }
 
 fn check_json(path: &Path, ui: &Ui) -> Result<(), CliError> {

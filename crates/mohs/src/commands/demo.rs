@@ -3,6 +3,7 @@
 
 mod beep;
 mod masks;
+mod models;
 mod pairs;
 
 use std::collections::BTreeSet;
@@ -29,8 +30,9 @@ use crate::ui::Ui;
 /// Run the whole story on built-in data and write a report
 ///
 /// Draws pictures and lets simulated people recognise them at flashes of 17 ms to 10 s, name them
-/// at a beep, say which of two is harder, and outline objects. Scores all four studies and writes
-/// report.html. Needs no data, no network, no model.
+/// at a beep, say which of two is harder, and outline objects. Three small networks answer the same
+/// pictures, as they are, grey, pale, noisy and blurred, and a fourth learns while you wait. Scores
+/// it all and writes report.html. Needs no data, no model and no connection.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -66,7 +68,7 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     folder::make(output)?;
     let seed = Seed(args.seed);
 
-    ui.say(&format!("1/4 drawing {} pictures of 16 kinds of things", args.stimuli));
+    ui.say(&format!("1/5 drawing {} pictures of 16 kinds of things", args.stimuli));
     let plan = WorldPlan::new(args.seed, args.size, args.stimuli as usize);
     let (recipes, stimuli) = built_in::draw_into(&plan, output, ui)?;
 
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     let comparisons = pairs::comparisons(&recipes, &stimuli, seed);
     let (drawings, outlines) = masks::annotations(&recipes, &stimuli, seed);
     ui.say(&format!(
-        "2/4 simulated people: {} saw them for {}, {} answered at a beep, {} said which of two is \
+        "2/5 simulated people: {} saw them for {}, {} answered at a beep, {} said which of two is \
          harder, {} outlined objects",
         n_people(trials.iter().map(|trial| Some(&trial.participant))),
         score::exposures_in_words(&study.flash.exposures_ms),
@@ -92,24 +94,31 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     Annotation::write_all(&output.join("annotations.json"), &drawings)?;
     Annotation::write_all(&output.join("outlines.json"), &outlines)?;
 
+    ui.say("3/5 running three small networks, and training a fourth");
+    let answers = models::answers(&stimuli, output, seed, ui)?;
+
     ui.say(&format!(
-        "3/4 scoring {} trials, {} comparisons and {} drawings",
+        "4/5 scoring {} trials, {} comparisons, {} drawings and {} predictions",
         trials.len() + beep_trials.len(),
         comparisons.len(),
-        drawings.len()
+        drawings.len(),
+        answers.evaluated.len() + answers.learned.len()
     ));
     let (summary, mut files) = score::score(&study, &stimuli, &trials, seed)?;
     let judged = pairs::score(&comparisons, &stimuli, seed)?;
     files.difficulties.get_or_insert_default().extend(judged.difficulties());
+    let difficulties = files.difficulties.clone().unwrap_or_default();
+    let models = models::score(&answers, &stimuli, &difficulties, &trials, seed)?;
     let summary = Summary {
         speed_accuracy: Some(beep::score(&beep_trials, &labels, seed)?),
         pairs: Some(judged),
         masks: Some(masks::score(&drawings, &outlines, seed)?),
+        models: Some(models),
         ..summary
     };
     score::write(summary.clone(), &files, output)?;
 
-    ui.say("4/4 writing the report");
+    ui.say("5/5 writing the report");
     let pictures = report::pictures(&summary, &stimuli, output, ui);
     let html = render_html(&summary, &pictures);
     atomic::write_file(&output.join("report.html"), html.as_bytes())?;
@@ -200,6 +209,7 @@ fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
          Try next:\n  \
          mohs score viewing-time {folder} --rule first      another rule, the same trials\n  \
          mohs score quality {folder}                        who answered with care?\n  \
+         mohs eval {folder}/eval.toml                       the models again, from their manifest\n  \
          mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
          mohs import --help                                 data you collected with other tools\n  \
          mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",

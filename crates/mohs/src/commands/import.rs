@@ -1,6 +1,7 @@
-//! `mohs import`: other tools' data as trials, comparisons or annotations.
+//! `mohs import`: other tools' data as trials, comparisons, annotations or predictions.
 
 mod annotations;
+mod predictions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,11 +16,12 @@ use mohs_data::format::write_all;
 use mohs_data::{Comparison, Harder, Millis, Trial};
 use mohs_report::TextTable;
 
+use self::predictions::{PredictionArgs, PredictionFormat};
 use super::annotations::{AnnotationArgs, AnnotationFormat};
 use crate::error::CliError;
 use crate::ui::Ui;
 
-/// Turn other tools' data into trials, comparisons or annotations
+/// Turn other tools' data into trials, comparisons, annotations or predictions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,6 +31,9 @@ Examples:
   mohs import csv theirs.csv --map participant=who --map rt_ms=time --unit rt_ms=s -o trials.csv
   mohs import comparisons pairs.csv --output comparisons.csv
   mohs import masks drawn/ --folders participants --output annotations.json
+  mohs import imagenet-x resnet50.csv --stimuli stimuli.csv --output predictions.csv
+  mohs import predictions theirs.jsonl --map predicted=said --output predictions.parquet
+  mohs import answers-table wide.csv --map condition_value=noise --output predictions.csv
 
 Folders are searched for files with the right ending. Columns that mean nothing to mohs are kept.
 --dry-run shows what was understood and writes nothing. docs/formats/import.md explains each
@@ -66,6 +71,8 @@ pub(crate) struct ImportArgs {
     keep_warm_up: bool,
     #[command(flatten)]
     outlines: AnnotationArgs,
+    #[command(flatten)]
+    predictions: PredictionArgs,
 }
 
 /// What wrote the files.
@@ -93,6 +100,30 @@ enum ImportFormat {
     Labelme,
     /// Outlines as a folder of PNG masks
     Masks,
+    /// Predictions of ImageNet-X: one CSV file per model
+    ImagenetX,
+    /// Predictions, one answer per row: CSV, Parquet or JSON lines, with --map where needed
+    Predictions,
+    /// Predictions, one row per stimulus and one column per model; also 1 and 0 for right and wrong
+    AnswersTable,
+    /// Right and wrong answers, one row per model and one column per stimulus; or py-irt's JSON lines
+    ResponseMatrix,
+    /// model-vs-human: CSV files of models, as predictions
+    ModelVsHumanModels,
+}
+
+impl ImportFormat {
+    /// Returns whether the files hold what models answered.
+    fn is_predictions(self) -> bool {
+        matches!(
+            self,
+            Self::ImagenetX
+                | Self::Predictions
+                | Self::AnswersTable
+                | Self::ResponseMatrix
+                | Self::ModelVsHumanModels
+        )
+    }
 }
 
 pub(crate) fn run(args: &ImportArgs, ui: &Ui) -> Result<(), CliError> {
@@ -108,6 +139,10 @@ pub(crate) fn run(args: &ImportArgs, ui: &Ui) -> Result<(), CliError> {
         annotations::run(format, &args.files, output, args.dry_run, &args.outlines, ui)
     };
     let options = options(args)?;
+    let answers = |format: PredictionFormat| predictions::run(format, args, &options, ui);
+    if !args.format.is_predictions() {
+        args.predictions.check_unused()?;
+    }
     let files = &args.files;
     let trials = match args.format {
         ImportFormat::Comparisons => {
@@ -123,6 +158,11 @@ pub(crate) fn run(args: &ImportArgs, ui: &Ui) -> Result<(), CliError> {
         Coco => return outlines(AnnotationFormat::Coco),
         Labelme => return outlines(AnnotationFormat::Labelme),
         Masks => return outlines(AnnotationFormat::Masks),
+        ImportFormat::ImagenetX => return answers(PredictionFormat::ImagenetX),
+        ImportFormat::Predictions => return answers(PredictionFormat::Predictions),
+        ImportFormat::AnswersTable => return answers(PredictionFormat::AnswersTable),
+        ImportFormat::ResponseMatrix => return answers(PredictionFormat::ResponseMatrix),
+        ImportFormat::ModelVsHumanModels => return answers(PredictionFormat::ModelVsHumanModels),
     };
     finish(args, &trials, of_trials, ui)
 }

@@ -1,9 +1,10 @@
-//! `mohs network`: look at a model file, run it, differentiate it, cut it, time it. One file each
+//! `mohs network`: look at a model file and at what it sees, run it, differentiate it, cut it, time it. One file each
 //! in `network/`.
 
 mod bench;
 mod cut;
 mod derive;
+mod input;
 mod run;
 mod show;
 
@@ -28,6 +29,7 @@ pub(crate) struct NetworkArgs {
 enum Verb {
     Show(show::ShowArgs),
     Run(run::RunArgs),
+    Input(input::InputArgs),
     Derive(derive::DeriveArgs),
     Cut(cut::CutArgs),
     Bench(bench::BenchArgs),
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &NetworkArgs, ui: &Ui) -> Result<(), CliError> {
     match &args.verb {
         Verb::Show(args) => show::run(args, ui),
         Verb::Run(args) => run::run(args, ui),
+        Verb::Input(args) => input::run(args, ui),
         Verb::Derive(args) => derive::run(args, ui),
         Verb::Cut(args) => cut::run(args, ui),
         Verb::Bench(args) => bench::run(args, ui),

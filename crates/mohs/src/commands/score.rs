@@ -1,11 +1,14 @@
-//! `mohs score`: difficulty and other findings from what people did. One measure, one file in
+//! `mohs score`: difficulty and other findings from what people and models did. One measure, one file in
 //! `score/`; reading and writing are shared.
 
 mod agreement;
 mod compare;
 mod input;
 mod item_response;
+mod label_counts;
+mod learning_speed;
 mod masks;
+mod models;
 mod output;
 mod pairs;
 mod quality;
@@ -22,7 +25,7 @@ pub(crate) use viewing_time::{exposures_in_words, score};
 use crate::error::CliError;
 use crate::ui::Ui;
 
-/// Compute difficulty and other findings from what people did
+/// Compute difficulty and other findings from what people and models did
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScoreArgs {
     #[command(subcommand)]
@@ -35,10 +38,13 @@ enum Measure {
     SpeedAccuracy(speed_accuracy::SpeedAccuracyArgs),
     Pairs(pairs::PairsArgs),
     ItemResponse(item_response::ItemResponseArgs),
+    LabelCounts(label_counts::LabelCountsArgs),
     Agreement(agreement::AgreementArgs),
     Masks(masks::MasksArgs),
     Quality(quality::QualityArgs),
+    LearningSpeed(learning_speed::LearningSpeedArgs),
     Compare(compare::CompareArgs),
+    Models(models::ModelsArgs),
 }
 
 pub(crate) fn run(args: &ScoreArgs, ui: &Ui) -> Result<(), CliError> {
@@ -47,10 +53,13 @@ pub(crate) fn run(args: &ScoreArgs, ui: &Ui) -> Result<(), CliError> {
         Measure::SpeedAccuracy(args) => speed_accuracy::run(args, ui),
         Measure::Pairs(args) => pairs::run(args, ui),
         Measure::ItemResponse(args) => item_response::run(args, ui),
+        Measure::LabelCounts(args) => label_counts::run(args, ui),
         Measure::Agreement(args) => agreement::run(args, ui),
         Measure::Masks(args) => masks::run(args, ui),
         Measure::Quality(args) => quality::run(args, ui),
+        Measure::LearningSpeed(args) => learning_speed::run(args, ui),
         Measure::Compare(args) => compare::run(args, ui),
+        Measure::Models(args) => models::run(args, ui),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::mohs::{Place, Ran};
 use crate::real_data::real_data;
 
 /// Three classes by colour: the logits are the sums of red, green and blue.
-fn by_colour(input: Vec<Dim>) -> Graph {
+pub(crate) fn by_colour(input: Vec<Dim>) -> Graph {
     let mut builder = Builder::new("by colour");
     let x = builder.input("x", ElementType::F32, input);
     let rank = builder.rank(&x).expect("because it was given");
@@ -24,15 +24,15 @@ fn by_colour(input: Vec<Dim>) -> Graph {
     builder.finish()
 }
 
-fn pictures(batch: Dim) -> Vec<Dim> {
+pub(crate) fn pictures(batch: Dim) -> Vec<Dim> {
     vec![batch, Dim::known(3), Dim::known(4), Dim::known(4)]
 }
 
-fn model(graph: &Graph) -> Vec<u8> {
+pub(crate) fn model(graph: &Graph) -> Vec<u8> {
     write::to_bytes(graph).expect("because it is small")
 }
 
-fn picture(colour: [u8; 3], side: u32) -> Vec<u8> {
+pub(crate) fn picture(colour: [u8; 3], side: u32) -> Vec<u8> {
     let n = usize::try_from(side * side).expect("because it is small");
     Rgb8::new(side, side, colour.repeat(n)).expect("because the size fits").to_png()
 }
@@ -71,7 +71,7 @@ fn run(place: &Place, args: &[String]) -> Ran {
 
 /// Engines that can be tested here; says so when one cannot.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-fn engines() -> Vec<&'static str> {
+pub(crate) fn engines() -> Vec<&'static str> {
     if std::env::var_os("ORT_DYLIB_PATH").is_some() {
         return vec!["rten", "onnxruntime"];
     }
@@ -91,7 +91,7 @@ fn run_without_library(place: &Place, args: &[&str]) -> Ran {
 
 /// Makes sure that a run is refused with exit code 2, a hint and nothing written.
 #[track_caller]
-fn refused(place: &Place, args: &[&str], says: &[&str]) {
+pub(crate) fn refused(place: &Place, args: &[&str], says: &[&str]) {
     let before = place.names();
     let ran = place.run(args);
     assert_eq!(ran.code(), 2, "{}", ran.all());
@@ -159,6 +159,37 @@ fn a_model_is_shown_with_its_shapes_operators_and_engines() {
     assert_eq!(shown["engines"][1]["says"], "can run it");
     let text = place.run(&["network", "show", "model.onnx"]).ok().stdout();
     assert!(text.contains("x  f32 [batch, 3, 4, 4]"), "{text}");
+}
+
+#[test]
+fn what_a_model_sees_can_be_looked_at() {
+    let place = place();
+    let args = ["network", "input", "r.png", "b.png", "--preset", "clip", "--model", "model.onnx"];
+    let args = [&args[..], &["--output", "seen", "--png"]].concat();
+    let text = place.run(&args).ok().stdout();
+    assert!(text.contains("b.png  9 × 9 -> 4 × 4"), "{text}");
+    let npy = place.bytes("seen/r.npy");
+    let numbers: Vec<f32> = npy[npy.len() - 4 * 48..]
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|&bytes| f32::from_le_bytes(bytes))
+        .collect();
+    let red = (1.0 - 0.481_454_66) / 0.268_629_54;
+    assert!(numbers[..16].iter().all(|number| (number - red).abs() < 1e-5), "{numbers:?}");
+    assert!(numbers[16..].iter().all(|number| *number < 0.0), "{numbers:?}");
+    assert!(place.bytes("seen/b.png").starts_with(b"\x89PNG"));
+
+    let args = ["network", "input", "r.png", "--probe", "gaussian-blur", "--set", "kernel=4"];
+    refused(&place, &args, &["`sigma`"]);
+    let args = [&args[..], &["--set", "sigma=1"]].concat();
+    refused(&place, &args, &["`kernel`", "an odd number"]);
+    refused(&place, &["network", "input", "r.png", "./r.png", "-o", "s"], &["`r` twice"]);
+    place.write("text.png", "hello");
+    let ran = place.run(&["network", "input", "text.png", "r.png"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(ran.stderr().contains("1 of 2 pictures failed"), "{}", ran.stderr());
+    assert!(ran.stdout().contains("r.png"), "{}", ran.stdout());
 }
 
 #[test]
@@ -313,7 +344,7 @@ fn a_device_that_is_not_there_is_refused() {
     assert!(ran.stderr().contains("`cpu`, `cuda` or `cuda:N`"), "{}", ran.all());
 }
 
-fn real_model(name: &str) -> Option<PathBuf> {
+pub(crate) fn real_model(name: &str) -> Option<PathBuf> {
     Some(real_data("onnx")?.join(name)).filter(|path| path.is_file())
 }
 

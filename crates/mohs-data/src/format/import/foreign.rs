@@ -10,6 +10,8 @@ use compact_str::{CompactString, format_compact};
 use serde_json::{Map, Value};
 
 use crate::format::csv_rows::CsvRows;
+use crate::format::document;
+use crate::format::parquet_rows::ParquetRows;
 use crate::format::table::RowSource as _;
 use crate::{FileError, Problem};
 
@@ -83,6 +85,63 @@ impl ForeignTable {
             rows.push(ForeignRow { place, cells: cells.collect() });
         }
         Ok(Self { path: path.to_owned(), n_theirs: names.len(), names, rows })
+    }
+
+    /// Reads Parquet with flat columns.
+    pub(super) fn from_parquet(path: &Path, bytes: Vec<u8>) -> Result<Self, FileError> {
+        let mut source = ParquetRows::from_bytes(path, bytes)?;
+        let names = source.names();
+        if let Some(name) = names.iter().enumerate().find(|(idx, n)| names[..*idx].contains(n)) {
+            let problem = Problem::TwoColumns { name: name.1.to_string() };
+            return Err(FileError::new(path, problem));
+        }
+        let mut rows = Vec::new();
+        while source.advance()? {
+            let cells = (0..names.len()).map(|idx| {
+                source.text(idx).map_or_else(CompactString::default, CompactString::from)
+            });
+            let place = Place { line: Some(source.line()), record: None };
+            rows.push(ForeignRow { place, cells: cells.collect() });
+        }
+        Ok(Self { path: path.to_owned(), n_theirs: names.len(), names, rows })
+    }
+
+    /// Reads JSON objects, one per line or all in one array.
+    pub(super) fn from_json(path: &Path, text: &str) -> Result<Self, FileError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim_start().starts_with('[') {
+            let objects: Vec<Map<String, Value>> = document::parse_json(path, text)?;
+            return Ok(Self::from_objects(path, None, &objects));
+        }
+        let (mut objects, mut lines) = (Vec::new(), Vec::new());
+        for (idx, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let line_number = idx as u64 + 1;
+            let object: Map<String, Value> = document::parse_json(path, line)
+                .map_err(|error| FileError { line: Some(line_number), ..error })?;
+            objects.push(object);
+            lines.push(line_number);
+        }
+        let mut table = Self::from_objects(path, None, &objects);
+        for (row, line) in table.rows.iter_mut().zip(lines) {
+            row.place = Place { line: Some(line), record: None };
+        }
+        Ok(table)
+    }
+
+    /// Makes a table of cells that a reader took apart itself; its columns count as theirs.
+    pub(super) fn of_cells<const N: usize>(
+        path: &Path,
+        names: [&str; N],
+        cells: Vec<(Place, [CompactString; N])>,
+    ) -> Self {
+        let row =
+            |(place, cells): (Place, [CompactString; N])| ForeignRow { place, cells: cells.into() };
+        Self {
+            path: path.to_owned(),
+            names: names.iter().map(|name| (*name).into()).collect(),
+            n_theirs: N,
+            rows: cells.into_iter().map(row).collect(),
+        }
     }
 
     /// Makes a table of JSON objects; nested values stay JSON text.
@@ -175,6 +234,20 @@ impl ForeignTable {
             row.cells.remove(idx);
         }
         true
+    }
+
+    /// Returns the same rows with only these columns, in this order.
+    pub(super) fn with_columns(&self, columns: &[usize]) -> Self {
+        let row = |row: &ForeignRow| ForeignRow {
+            place: row.place,
+            cells: columns.iter().map(|column| row.cells[*column].clone()).collect(),
+        };
+        Self {
+            path: self.path.clone(),
+            names: columns.iter().map(|column| self.names[*column].clone()).collect(),
+            n_theirs: columns.iter().filter(|column| **column < self.n_theirs).count(),
+            rows: self.rows.iter().map(row).collect(),
+        }
     }
 
     /// Renames columns to lower case, except where two would become one.

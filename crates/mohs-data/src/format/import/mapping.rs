@@ -369,7 +369,8 @@ impl<'a> Plan<'a> {
                 continue;
             };
             let unit = mapping.units.get(column.name).copied();
-            let empty = if column.name == "response" { &mapping.no_response[..] } else { &[] };
+            let is_answer = ["response", "predicted"].contains(&column.name);
+            let empty = if is_answer { &mapping.no_response[..] } else { &[] };
             ours.push(Ours { name: column.name, kind: column.kind, from, unit, empty });
         }
         let is_used = |column: usize| {

@@ -8,6 +8,10 @@
 //!
 //! Added columns: `dataset`; `observer` (`human` or `model`); `benchmark` (`out` for conditions
 //! that the published benchmark leaves out, else `in`); for cue-conflict pictures `texture`.
+//!
+//! Everybody becomes a participant here; `model_vs_human/models.rs` makes predictions of models.
+
+pub mod models;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +19,7 @@ use std::path::{Path, PathBuf};
 use compact_str::{CompactString, format_compact};
 
 use super::foreign::ForeignTable;
-use super::{Account, ImportOptions, Imported, Unit, finished, mapping, paths};
+use super::{Account, ImportOptions, Imported, Mapping, Unit, finished, mapping, paths};
 use crate::{FileError, Trial};
 
 /// Conditions that the published benchmark leaves out: too easy, or too hard for everybody.
@@ -54,25 +58,7 @@ pub fn parse(
     options: &ImportOptions,
     account: &mut Account,
 ) -> Result<Vec<Trial>, FileError> {
-    let mut table = ForeignTable::from_csv(path, bytes)?;
-    table.lower_case_names();
-    for wanted in ["subj", "object_response", "category", "imagename"] {
-        if table.column(wanted).is_none() {
-            let hint = "model-vs-human files have the columns subj, session, trial, rt, \
-                        object_response, category, condition, imagename"
-                .into();
-            return Err(table.missing(wanted, hint));
-        }
-    }
-    account.taken_for.insert("model-vs-human answers".into());
-    account.n_records += table.rows.len();
-    let mut mapping = options.mapping.clone();
-    mapping.carry_over(&mut table)?;
-    mapping.filter(&mut table, account)?;
-
-    let observer = (0..table.rows.len()).map(|row| table.cell(row, "subj")).next();
-    let dataset = dataset_of(path, observer.unwrap_or_default());
-    let conditions = as_a_data_frame_prints(&column(&table, "condition"));
+    let Answers { mut table, mut mapping, dataset } = open(path, bytes, options, account)?;
     let ids = |table: &ForeignTable, row| {
         let session = match table.cell(row, "session") {
             "" => "1",
@@ -80,20 +66,6 @@ pub fn parse(
         };
         format_compact!("{dataset}/{}/{session}", table.cell(row, "subj"))
     };
-    table.set_column("dataset", |_, _| dataset.as_str().into());
-    table.set_column("observer", |table, row| {
-        if table.cell(row, "subj").starts_with("subject-") { "human" } else { "model" }.into()
-    });
-    let left_out = LEFT_OUT.iter().find(|(name, _)| *name == dataset).map_or(&[][..], |(_, c)| *c);
-    table.set_column("benchmark", |_, row| {
-        if left_out.contains(&conditions[row].as_str()) { "out" } else { "in" }.into()
-    });
-    if dataset == "cue-conflict" {
-        table.set_column("texture", |table, row| texture_of(table.cell(row, "imagename")));
-    }
-    table.set_column("condition", |_, row| conditions[row].clone());
-    table
-        .set_column("end of imagename", |table, row| image_id(table.cell(row, "imagename")).into());
     // A file without numbers of trials is numbered by its lines.
     let numbers = |table: &ForeignTable, row: usize| match table.cell(row, "trial") {
         "" => CompactString::from((row + 1).to_string()),
@@ -108,7 +80,7 @@ pub fn parse(
         ("trial", "trial"),
         ("session", "session"),
         ("participant", "subj"),
-        ("stimulus", "end of imagename"),
+        ("stimulus", STIMULUS),
         ("label", "category"),
         ("condition", "condition"),
         ("response", "object_response"),
@@ -125,6 +97,58 @@ pub fn parse(
     let mut trials: Vec<Trial> = mapping::records(&table, &mapping, &dataset, account)?;
     super::number_within_sessions(&mut trials);
     Ok(trials)
+}
+
+/// A file as it is understood whoever answered: the columns checked, conditions spelled, the
+/// picture named, and `dataset`, `observer`, `benchmark` and `texture` added.
+struct Answers {
+    table: ForeignTable,
+    mapping: Mapping,
+    dataset: String,
+}
+
+/// The column made for the picture's own name.
+const STIMULUS: &str = "end of imagename";
+
+fn open(
+    path: &Path,
+    bytes: Vec<u8>,
+    options: &ImportOptions,
+    account: &mut Account,
+) -> Result<Answers, FileError> {
+    let mut table = ForeignTable::from_csv(path, bytes)?;
+    table.lower_case_names();
+    for wanted in ["subj", "object_response", "category", "imagename"] {
+        if table.column(wanted).is_none() {
+            let hint = "model-vs-human files have the columns subj, session, trial, rt, \
+                        object_response, category, condition, imagename"
+                .into();
+            return Err(table.missing(wanted, hint));
+        }
+    }
+    account.taken_for.insert("model-vs-human answers".into());
+    account.n_records += table.rows.len();
+    let mapping = options.mapping.clone();
+    mapping.carry_over(&mut table)?;
+    mapping.filter(&mut table, account)?;
+
+    let observer = (0..table.rows.len()).map(|row| table.cell(row, "subj")).next();
+    let dataset = dataset_of(path, observer.unwrap_or_default());
+    let conditions = as_a_data_frame_prints(&column(&table, "condition"));
+    table.set_column("dataset", |_, _| dataset.as_str().into());
+    table.set_column("observer", |table, row| {
+        if table.cell(row, "subj").starts_with("subject-") { "human" } else { "model" }.into()
+    });
+    let left_out = LEFT_OUT.iter().find(|(name, _)| *name == dataset).map_or(&[][..], |(_, c)| *c);
+    table.set_column("benchmark", |_, row| {
+        if left_out.contains(&conditions[row].as_str()) { "out" } else { "in" }.into()
+    });
+    if dataset == "cue-conflict" {
+        table.set_column("texture", |table, row| texture_of(table.cell(row, "imagename")));
+    }
+    table.set_column("condition", |_, row| conditions[row].clone());
+    table.set_column(STIMULUS, |table, row| image_id(table.cell(row, "imagename")).into());
+    Ok(Answers { table, mapping, dataset })
 }
 
 /// Names conditions of a data set that its files spell in two ways: a file without `inf` has `1`

@@ -146,19 +146,19 @@ impl Doubts {
     }
 }
 
-fn people_pairs(table: &Table, key: u64, seed: Seed) -> Pairs {
+pub(super) fn people_pairs(table: &Table, key: u64, seed: Seed) -> Pairs {
     let all = (0..table.n_people).flat_map(|a| (a + 1..table.n_people).map(move |b| (a, b)));
     error_consistency::pairs(table, all.collect(), key, seed)
 }
 
 /// Error consistency of people: over all, by condition, by pair.
-struct Compared {
-    people: Vec<Spread>,
+pub(super) struct Compared {
+    pub(super) people: Vec<Spread>,
     by_condition: Vec<Vec<Spread>>,
     by_pair: Vec<Vec<Spread>>,
 }
 
-fn compare(resampling: &Resampling<'_>, pairs: &[Pair], n_listed: usize) -> Compared {
+pub(super) fn compare(resampling: &Resampling<'_>, pairs: &[Pair], n_listed: usize) -> Compared {
     let n_conditions = resampling.table.conditions.len();
     let spreads = resampling.spreads(|view: &View| {
         let mut numbers = error_consistency::mean_numbers(pairs, n_conditions, view);

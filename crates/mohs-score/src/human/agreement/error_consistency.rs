@@ -31,6 +31,7 @@ use super::findings::Consistency;
 use super::table::{Showing, Table};
 use crate::draw::Draw;
 use crate::proportion::wilson_of_share;
+use crate::resample::percentile;
 
 /// Pairs beyond this are sampled: the mean hardly changes, the time does.
 pub(super) const MAX_PAIRS: usize = 1_000;
@@ -255,6 +256,26 @@ pub(super) fn finding_of_pair(spreads: &[Spread], n_shared: usize) -> Option<Con
     let estimates: Vec<Estimate> =
         spreads.iter().map(|spread| spread.over_stimuli(n_shared)).collect::<Option<_>>()?;
     named(&estimates, n_shared)
+}
+
+/// Returns a finding about one pair from how often both are wrong, only one is right, only the
+/// other, both, and from redrawn counts of the same; n = stimuli. `None` without stimuli or draws.
+pub(crate) fn of_counts(
+    counts: [f64; 4],
+    redrawn: &[[f64; 4]],
+    confidence: f64,
+    n_stimuli: usize,
+) -> Option<Consistency> {
+    let draws: Vec<[f64; N_NUMBERS]> = redrawn.iter().map(|counts| consistency(*counts)).collect();
+    let estimates: Vec<Estimate> = consistency(counts)
+        .iter()
+        .enumerate()
+        .map(|(idx, value)| {
+            let draws: Vec<f64> = draws.iter().map(|numbers| numbers[idx]).collect();
+            percentile(*value, &draws, confidence, n_stimuli)
+        })
+        .collect::<Option<_>>()?;
+    named(&estimates, n_stimuli)
 }
 
 /// Returns the mean over independent data sets; n = data sets.

@@ -12,7 +12,7 @@ use crate::human::exclusion;
 use crate::human::viewing_time::ExclusionCount;
 
 /// The name of the data set when trials name none.
-const UNNAMED: &str = "all";
+pub(super) const UNNAMED: &str = "all";
 /// Answers of this number mean "no answer".
 pub(super) const NO_ANSWER: usize = 0;
 
@@ -234,7 +234,7 @@ pub(super) fn table(name: &str, trials: &[&Trial]) -> Result<Table, Error> {
 
 /// Compares names so that 5 comes before 10, and c5 before c10: by the text before the first number,
 /// the number, the whole.
-pub(super) fn by_number(a: &str, b: &str) -> std::cmp::Ordering {
+pub(crate) fn by_number(a: &str, b: &str) -> std::cmp::Ordering {
     let parts = |name: &str| {
         let start = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         let number: String =

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mohs_data::{Difficulty, Estimate};
+use mohs_data::Difficulty;
 
 use super::BandShares;
-use crate::proportion::{real, wilson};
+use crate::proportion::{newcombe, real, wilson};
 
 /// Returns the shares of each band in both sets, easiest band first; empty when either set has no
 /// bands.
@@ -50,31 +50,4 @@ fn milliseconds(band: &str) -> Option<f64> {
     let (number, unit) = band.split_once(' ').unwrap_or((band, "ms"));
     let factor = if unit == "s" { 1_000.0 } else { 1.0 };
     number.parse::<f64>().ok().map(|number| number * factor)
-}
-
-/// Returns the difference of two independent shares with Newcombe's interval: each end takes the
-/// nearer ends of both Wilson intervals.
-fn newcombe(a: &Estimate, b: &Estimate) -> Option<Estimate> {
-    let difference = a.value - b.value;
-    let below = (a.value - a.low).hypot(b.high - b.value);
-    let above = (a.high - a.value).hypot(b.value - b.low);
-    let (low, high) = ((difference - below).max(-1.0), (difference + above).min(1.0));
-    Estimate::new(difference, low, high, a.confidence, a.n + b.n)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Golden: Newcombe 1998, table II, method 10, rows (a) 56/70 − 48/80 and (e) 5/56 − 0/29.
-    #[test]
-    fn the_interval_is_newcombes() {
-        let of = |a: (usize, usize), b: (usize, usize)| {
-            newcombe(&wilson(a.0, a.1, 0.95).unwrap(), &wilson(b.0, b.1, 0.95).unwrap()).unwrap()
-        };
-        let first = of((56, 70), (48, 80));
-        assert!((first.low - 0.0524).abs() < 1e-4 && (first.high - 0.3339).abs() < 1e-4);
-        let fifth = of((5, 56), (0, 29));
-        assert!((fifth.low + 0.0381).abs() < 1e-4 && (fifth.high - 0.1926).abs() < 1e-4);
-    }
 }

@@ -89,7 +89,7 @@ impl ViewingTime {
         }
         Difficulty {
             stimulus: stimulus.stimulus.clone(),
-            measure: "viewing-time".into(),
+            measure: super::MEASURE.into(),
             estimate: stimulus.difficulty,
             band: Some(stimulus.band.name()),
             caveats: stimulus.caveats.clone(),

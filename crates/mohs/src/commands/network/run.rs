@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use mohs_data::format::{ReadOptions, TableWriter, folder_of_stimuli, read_stimuli};
-use mohs_data::{Answer, Extra, FailureReason, Label, ModelName, Outcome, Prediction, Stimulus};
-use mohs_graph::{Graph, Tensor};
+use mohs_data::{
+    Aggregate, AnswerEntry, ClassesEntry, Extra, FailureReason, ModelName, Outcome, Prediction,
+    Stimulus,
+};
 use mohs_score::proportion;
 use mohs_vision::input::{self, Channels, InputSpec};
-use mohs_vision::network::{Answers, Network};
-use mohs_vision::pixels;
-use mohs_vision::run::{self as feeding, Feed};
+use mohs_vision::labels::{Labels, Strangers, Wanted};
+use mohs_vision::network::Network;
+use mohs_vision::pixels::{self, PixelsError};
+use mohs_vision::run::{self as feeding, Feed, Part};
 
 use crate::commands::import::{check_output, check_overwrites_none};
 use crate::commands::score::parse_mapping;
@@ -115,8 +118,9 @@ pub(crate) fn run(args: &RunArgs, ui: &Ui) -> Result<(), CliError> {
 
     let folder = folder_of_stimuli(&args.stimuli);
     let mut teller = Teller {
-        classes: None,
-        is_probability: ends_in_softmax(network.graph()),
+        labels: None,
+        classes: args.classes.clone().map(ClassesEntry::File),
+        is_probability: network.answers_with_probabilities(),
         top: args.top.max(1),
         model: ModelName::new(args.model.file_stem().unwrap_or_default().to_string_lossy()),
     };
@@ -124,27 +128,38 @@ pub(crate) fn run(args: &RunArgs, ui: &Ui) -> Result<(), CliError> {
         Some(path) => Some(TableWriter::<Prediction>::create(path, Vec::new().into())?),
         None => None,
     };
-    let bar = ui.progress(stimuli.len(), "running the model");
+    let bar = ui.progress_of_images(stimuli.len(), "running the model");
     let feed = Feed {
         batch: args.batch,
         decoders: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     let mut count = Count::default();
     let decode = |stimulus: &Stimulus| {
-        let picture = pixels::read(&folder.join(&stimulus.file))?;
-        Ok::<_, pixels::PixelsError>(input::prepare(&picture, &spec))
+        let part = match pixels::read(&folder.join(&stimulus.file)) {
+            Ok(picture) => Part::Numbers(input::prepare(&picture, &spec), ()),
+            Err(error) => Part::Known(Err(error)),
+        };
+        vec![part]
     };
-    let answer = |numbers: Vec<f32>, n: usize| ask(&mut answers, numbers, n, &spec);
-    let deliver = |stimulus: &Stimulus, outcome: Result<Vec<f32>, pixels::PixelsError>| {
-        if let Ok(row) = &outcome
-            && teller.classes.is_none()
-        {
-            teller.classes = Some(Classes::find(args.classes.as_deref(), &stimuli, row.len(), ui)?);
+    let answer = |numbers: Vec<f32>, tags: Vec<()>| {
+        let rows = answers.rows(numbers, tags.len(), (spec.width, spec.height))?;
+        // The first output counts.
+        let first = |outputs: Vec<Vec<f32>>| Ok(outputs.into_iter().next().unwrap_or_default());
+        Ok::<_, CliError>(rows.into_iter().map(first).collect())
+    };
+    let deliver = |stimulus: &Stimulus, outcomes: Vec<Result<Vec<f32>, PixelsError>>| {
+        for outcome in outcomes {
+            if let Ok(row) = &outcome {
+                teller.look(row.len(), &stimuli, ui)?;
+            }
+            let prediction = teller.prediction(stimulus, outcome);
+            count.add(&prediction);
+            bar.inc(1);
+            if let Some(writer) = &mut writer {
+                writer.push(&prediction)?;
+            }
         }
-        let prediction = teller.prediction(stimulus, outcome);
-        count.add(&prediction);
-        bar.inc(1);
-        writer.as_mut().map_or(Ok(()), |writer| writer.push(&prediction)).map_err(CliError::from)
+        Ok(())
     };
     feeding::run(&stimuli, feed, decode, answer, deliver)?;
     bar.finish_and_clear();
@@ -193,135 +208,51 @@ fn spec(args: &RunArgs, network: &Network) -> Result<InputSpec, CliError> {
         Order::Rgb => Channels::Rgb,
         Order::Bgr => Channels::Bgr,
     };
-    Ok(InputSpec { width, height, channels, scale: args.scale, mean, sd })
-}
-
-/// Has a batch answered: one row of numbers per picture.
-fn ask(
-    answers: &mut Answers,
-    numbers: Vec<f32>,
-    n: usize,
-    spec: &InputSpec,
-) -> Result<Vec<Vec<f32>>, CliError> {
-    let shape = vec![n, 3, spec.height as usize, spec.width as usize];
-    let pictures =
-        Tensor::f32(shape, numbers).map_err(|error| CliError::input(error.to_string()))?;
-    let rows = answers.answer(&pictures)?;
-    let numbers = rows.as_f32().unwrap_or_default();
-    let is_one_row_each = rows.shape().first() == Some(&n) && numbers.len() % n == 0;
-    if !is_one_row_each || numbers.len() < n {
-        return Err(CliError::input(format!(
-            "the model should answer with one row of f32 per picture, found {} {:?} for {n}",
-            rows.element_type(),
-            rows.shape()
-        )));
-    }
-    Ok(numbers.chunks(numbers.len() / n).map(<[f32]>::to_vec).collect())
-}
-
-/// Whether the answers are probabilities already.
-fn ends_in_softmax(graph: &Graph) -> bool {
-    let makers = graph.makers();
-    let mut name = graph.outputs.first().map(|port| port.name.as_str());
-    while let Some(node) = name.and_then(|name| makers.get(name)).map(|&idx| &graph.nodes[idx]) {
-        match node.op.as_str() {
-            "Softmax" => return true,
-            "Identity" | "Reshape" | "Flatten" | "Squeeze" => name = node.input(0),
-            _ => return false,
-        }
-    }
-    false
-}
-
-/// The names of the classes in the order of the outputs.
-struct Classes {
-    names: Vec<Label>,
-    /// Whether labels of stimuli are such names.
-    has_labels: bool,
-}
-
-impl Classes {
-    fn find(
-        file: Option<&Path>,
-        stimuli: &[Stimulus],
-        n_outputs: usize,
-        ui: &Ui,
-    ) -> Result<Classes, CliError> {
-        let mut labels: Vec<&Label> = stimuli.iter().map(|stimulus| &stimulus.label).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        if let Some(file) = file {
-            return Classes::from_file(file, &labels, n_outputs);
-        }
-        let numbers: Vec<Label> = (0..n_outputs).map(|n| Label::new(n.to_string())).collect();
-        if labels.iter().all(|label| numbers.contains(label)) {
-            return Ok(Classes { names: numbers, has_labels: true });
-        }
-        if labels.len() == n_outputs {
-            let names: Vec<Label> = labels.into_iter().cloned().collect();
-            ui.say(&format!(
-                "classes: the {n_outputs} labels in alphabetical order, from `{}` to `{}`; \
-                 --classes FILE gives another order",
-                names[0],
-                names[names.len() - 1]
-            ));
-            return Ok(Classes { names, has_labels: true });
-        }
-        ui.say(&format!(
-            "the model has {n_outputs} outputs and there are {} labels: answers are numbers of \
-             outputs, and nobody knows which are right; --classes FILE names them, or --map \
-             label=COLUMN has their numbers",
-            labels.len()
-        ));
-        Ok(Classes { names: numbers, has_labels: false })
-    }
-
-    fn from_file(path: &Path, labels: &[&Label], n_outputs: usize) -> Result<Classes, CliError> {
-        let text = std::fs::read_to_string(path).map_err(|cause| {
-            CliError::input(format!("cannot read the classes {}", path.display())).because(cause)
-        })?;
-        let names: Vec<Label> = text
-            .trim_start_matches('\u{feff}')
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .map(Label::new)
-            .collect();
-        if names.len() != n_outputs {
-            let (path, found) = (path.display(), names.len());
-            return Err(CliError::input(format!(
-                "{path} should have {n_outputs} classes, one per output, found {found}"
-            )));
-        }
-        if let Some(unknown) = labels.iter().find(|label| !names.contains(label)) {
-            return Err(CliError::input(format!(
-                "the label `{unknown}` is none of the classes in {}",
-                path.display()
-            ))
-            .hint("labels of stimuli are written as in the file of classes"));
-        }
-        Ok(Classes { names, has_labels: true })
-    }
+    Ok(InputSpec { channels, scale: args.scale, mean, sd, ..InputSpec::imagenet(width, height) })
 }
 
 /// Turns rows of numbers into predictions.
 struct Teller {
     /// Known once the first answer says how many outputs there are.
-    classes: Option<Classes>,
+    labels: Option<Labels>,
+    classes: Option<ClassesEntry>,
     is_probability: bool,
     top: usize,
     model: ModelName,
 }
 
 impl Teller {
+    /// Finds out what the outputs mean, when the first answer says how many there are.
+    fn look(&mut self, n_outputs: usize, stimuli: &[Stimulus], ui: &Ui) -> Result<(), CliError> {
+        if self.labels.is_some() {
+            return Ok(());
+        }
+        let wanted = Wanted {
+            classes: self.classes.as_ref(),
+            answer: &AnswerEntry::AsIs,
+            aggregate: Aggregate::Mean,
+            folder: Path::new(""),
+            strangers: Strangers::Number,
+        };
+        let truth = stimuli.iter().map(|stimulus| &stimulus.label);
+        let labels = Labels::find(&wanted, truth, n_outputs, self.is_probability)?;
+        if let Some(note) = labels.note() {
+            let remedy = "--classes FILE names them in order, and --map label=COLUMN takes other \
+                          labels";
+            ui.say(&format!("{note}; {remedy}"));
+        }
+        self.labels = Some(labels);
+        Ok(())
+    }
+
     fn prediction(
         &self,
         stimulus: &Stimulus,
-        outcome: Result<Vec<f32>, pixels::PixelsError>,
+        outcome: Result<Vec<f32>, PixelsError>,
     ) -> Prediction {
-        let has_labels = self.classes.as_ref().is_none_or(|classes| classes.has_labels);
-        let outcome = match (outcome, &self.classes) {
-            (Ok(row), Some(classes)) => self.outcome(&row, &classes.names),
+        let has_truth = self.labels.as_ref().is_none_or(Labels::has_truth);
+        let outcome = match (outcome, &self.labels) {
+            (Ok(row), Some(labels)) => labels.outcome(&row, self.top),
             (Ok(_), None) => Outcome::Failed(FailureReason::new("no classes")),
             (Err(error), _) => Outcome::Failed(FailureReason::new(error.to_string())),
         };
@@ -330,7 +261,7 @@ impl Teller {
             stimulus: stimulus.id.clone(),
             probe: Prediction::NO_PROBE.into(),
             condition: None,
-            label: has_labels.then(|| stimulus.label.clone()),
+            label: has_truth.then(|| stimulus.label.clone()),
             outcome,
             extra: Extra::default(),
         };
@@ -340,40 +271,6 @@ impl Teller {
         }
         prediction
     }
-
-    fn outcome(&self, row: &[f32], names: &[Label]) -> Outcome {
-        let probabilities = if self.is_probability {
-            row.iter().map(|&number| f64::from(number)).collect()
-        } else {
-            softmax(row)
-        };
-        if !probabilities.iter().all(|number: &f64| number.is_finite()) {
-            return Outcome::Failed(FailureReason::new("the answer is not a number"));
-        }
-        let mut ranked: Vec<usize> = (0..row.len().min(names.len())).collect();
-        ranked.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
-        let top_k: Vec<(Label, f64)> = ranked
-            .iter()
-            .take(self.top)
-            .map(|&idx| (names[idx].clone(), probabilities[idx].clamp(0.0, 1.0)))
-            .collect();
-        match top_k.first().cloned() {
-            Some((predicted, confidence)) => Outcome::Answered(Answer {
-                predicted,
-                confidence: Some(confidence),
-                top_k,
-                correct: None,
-            }),
-            None => Outcome::Failed(FailureReason::new("the model answers with nothing")),
-        }
-    }
-}
-
-fn softmax(row: &[f32]) -> Vec<f64> {
-    let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers: Vec<f64> = row.iter().map(|&number| f64::from(number - highest).exp()).collect();
-    let sum: f64 = powers.iter().sum();
-    powers.iter().map(|power| power / sum).collect()
 }
 
 /// What is said at the end.
@@ -414,32 +311,5 @@ impl Count {
         let n = self.failures.len();
         let message = format!("{n} of {} stimuli failed", n + self.n_answered);
         Some(CliError::partly(message).hint(format!("the first: {first}")))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_answers_go_to_the_first_class() {
-        let teller =
-            Teller { classes: None, is_probability: false, top: 2, model: ModelName::new("m") };
-        let names = ["a", "b", "c"].map(Label::new);
-        let Outcome::Answered(answer) = teller.outcome(&[1.0, 3.0, 3.0], &names) else {
-            panic!("an answer")
-        };
-        assert_eq!(answer.predicted, names[1]);
-        assert_eq!(answer.top_k.len(), 2);
-        let sum = 2.0 + (-2.0_f64).exp();
-        assert!((answer.confidence.unwrap() - 1.0 / sum).abs() < 1e-12);
-    }
-
-    #[test]
-    fn an_answer_that_is_no_number_is_a_failure() {
-        let teller =
-            Teller { classes: None, is_probability: false, top: 1, model: ModelName::new("m") };
-        let outcome = teller.outcome(&[f32::NAN, 1.0], &["a", "b"].map(Label::new));
-        assert!(matches!(outcome, Outcome::Failed(_)));
     }
 }
