@@ -192,7 +192,7 @@
       make("span", "ci", low === null ? "no interval" : `[${form.end(low)}, ${form.end(high)}]`),
       ...(hasN ? [" ", make("span", "n", `n\u00a0=\u00a0${group(String(n))}`)] : [])));
   };
-  for (const box of document.querySelectorAll(".long")) {
+  for (const box of document.querySelectorAll(".long-table")) {
     const data = JSON.parse(box.querySelector("script").textContent);
     const [tools, body, pager] = [box.querySelector(".table-tools"), box.querySelector("tbody"), box.querySelector(".pager")];
     const search = tools.querySelector("input");
@@ -251,7 +251,7 @@
       save(`${box.id}.csv`, "text/csv", `${[line(head), ...matching().map((row) => line(cells(row)))].join("\n")}\n`);
     });
   }
-  for (const box of document.querySelectorAll(".short")) {
+  for (const box of document.querySelectorAll(".short-table")) {
     const button = make("button", "", "CSV");
     button.type = "button";
     button.addEventListener("click", () => save(`${box.id}.csv`, "text/csv", box.dataset.csv));

@@ -28,13 +28,13 @@ pub(super) fn table(sheet: &Sheet, id: &str, caption: &str) -> String {
     let id = esc(id);
     if n <= PAGE {
         return format!(
-            "<div class=\"short\" id=\"{id}\" data-csv=\"{}\">{}</div>\n",
+            "<div class=\"short-table\" id=\"{id}\" data-csv=\"{}\">{}</div>\n",
             esc(&sheet.csv()),
             sheet.table(caption)
         );
     }
     format!(
-        "<div class=\"long\" id=\"{id}\">\
+        "<div class=\"long-table\" id=\"{id}\">\
          <div class=\"table-tools\" hidden>\
          <label>Search <input type=\"search\" placeholder=\"any word\"></label>\
          <button type=\"button\">CSV</button></div>\n\
