@@ -105,14 +105,14 @@ pub fn thumbnail(pixels: &Rgb8, max_side: u32) -> Rgb8 {
 mod tests {
     use super::*;
 
-    fn slope(width: u32, height: u32) -> Rgb8 {
+    pub(super) fn slope(width: u32, height: u32) -> Rgb8 {
         let bytes = (0..width * height)
             .flat_map(|i| [u8::try_from(i % 251).unwrap(), 40, u8::try_from(i % 13).unwrap()])
             .collect();
         Rgb8::new(width, height, bytes).unwrap()
     }
 
-    fn read_bytes(name: &str, bytes: &[u8]) -> Result<Rgb8, PixelsError> {
+    pub(super) fn read_bytes(name: &str, bytes: &[u8]) -> Result<Rgb8, PixelsError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();

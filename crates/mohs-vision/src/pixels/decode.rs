@@ -316,20 +316,7 @@ mod tests {
     use image::{ExtendedColorType, ImageEncoder as _};
 
     use super::*;
-
-    fn slope(width: u32, height: u32) -> Rgb8 {
-        let bytes = (0..width * height)
-            .flat_map(|i| [u8::try_from(i % 251).unwrap(), 40, u8::try_from(i % 13).unwrap()])
-            .collect();
-        Rgb8::new(width, height, bytes).unwrap()
-    }
-
-    fn read_bytes(name: &str, bytes: &[u8]) -> Result<Rgb8, PixelsError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        read(&path)
-    }
+    use crate::pixels::tests::{read_bytes, slope};
 
     #[test]
     fn a_text_file_is_not_an_image() {

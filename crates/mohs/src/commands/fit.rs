@@ -98,6 +98,17 @@ pub(crate) fn run(args: &FitArgs, ui: &Ui) -> Result<(), CliError> {
         Some(share) => train.split_off(share, plan.seed.0),
         None => set("validation", &plan.validation, &folder, &prepare, most_bytes, ui)?,
     };
+    if let Some(share) = plan.validation_share()
+        && 0.0 < share
+        && validation.examples.is_empty()
+    {
+        return Err(CliError::input(format!(
+            "`validation.share` is {share}, which is not one picture of any class of the {} for \
+             training",
+            train.examples.len()
+        ))
+        .hint("take a larger share, name a set for validation, or write 0 to test on nothing"));
+    }
     if plan.record.has_train() && plan.record.has_validation() {
         check_ids(&train, &validation)?;
     }

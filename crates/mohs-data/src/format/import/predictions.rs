@@ -71,9 +71,7 @@ pub fn read(
     options: &PredictionOptions<'_>,
 ) -> Result<Imported<Prediction>, FileError> {
     let endings = ["csv", "tsv", "parquet", "pq", "jsonl", "ndjson", "json"];
-    each_file(paths, &endings, options, |path, bytes, account, gathered| {
-        parse(path, bytes, options, account, gathered)
-    })
+    each_file(paths, &endings, options, parse)
 }
 
 /// Reads one file in memory; `path` gives its ending and the model's name, and stands in errors.
@@ -213,17 +211,26 @@ impl Gathered {
     }
 }
 
+/// Reads one file in memory: path, bytes, options, account, rows.
+type Parse = fn(
+    &Path,
+    Vec<u8>,
+    &PredictionOptions<'_>,
+    &mut Account,
+    &mut Gathered,
+) -> Result<(), FileError>;
+
 /// Reads files one after the other and puts their rows together.
 fn each_file(
     paths: &[PathBuf],
     endings: &[&str],
     options: &PredictionOptions<'_>,
-    parse: impl Fn(&Path, Vec<u8>, &mut Account, &mut Gathered) -> Result<(), FileError>,
+    parse: Parse,
 ) -> Result<Imported<Prediction>, FileError> {
     let files = paths::files_of(paths, endings)?;
     let (mut account, mut gathered) = (Account::default(), Gathered::default());
     for file in &files {
-        parse(file, paths::bytes_of(file)?, &mut account, &mut gathered)?;
+        parse(file, paths::bytes_of(file)?, options, &mut account, &mut gathered)?;
     }
     account.files = files;
     finish(paths, gathered, account, options)

@@ -16,9 +16,7 @@ pub fn read(
     paths: &[PathBuf],
     options: &PredictionOptions<'_>,
 ) -> Result<Imported<Prediction>, FileError> {
-    each_file(paths, &["csv"], options, |path, bytes, account, gathered| {
-        parse(path, bytes, options, account, gathered)
-    })
+    each_file(paths, &["csv"], options, parse)
 }
 
 /// Reads one file in memory; `path` gives the model's name and stands in errors.

@@ -25,9 +25,7 @@ pub fn read(
     paths: &[PathBuf],
     options: &PredictionOptions<'_>,
 ) -> Result<Imported<Prediction>, FileError> {
-    each_file(paths, &["csv", "jsonl", "jsonlines"], options, |path, bytes, account, gathered| {
-        parse(path, bytes, options, account, gathered)
-    })
+    each_file(paths, &["csv", "jsonl", "jsonlines"], options, parse)
 }
 
 /// Reads one file in memory; `path` gives its ending and stands in errors.
