@@ -23,6 +23,7 @@ mod id;
 mod manifest;
 mod mask;
 pub mod merge;
+mod min_epsilon;
 mod prediction;
 mod stimulus;
 mod study;
@@ -46,6 +47,7 @@ pub use manifest::{
     Parameter, Preprocess, ProbeEntry, SidesEntry,
 };
 pub use mask::{Mask, MaskError};
+pub use min_epsilon::{FastAnswer, Flag, Goal, How, MinEpsilon, Norm, Search};
 pub use prediction::{Answer, Condition, FailureReason, Outcome, Prediction};
 pub use stimulus::{BoundingBox, Stimulus};
 pub use study::{ExclusionRules, FlashDesign, MvtRule, ScoreOptions, SimulateOptions, Study, Task};

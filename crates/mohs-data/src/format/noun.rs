@@ -7,10 +7,13 @@ use compact_str::CompactString;
 use super::csv_rows::CsvRows;
 use super::parquet_rows::ParquetRows;
 use super::table::{Record, RowSource as _, Schema, is_parquet};
-use crate::{Comparison, Difficulty, Exclusion, FileError, Prediction, Stimulus, Trial};
+use crate::{
+    Comparison, Difficulty, Exclusion, FileError, MinEpsilon, Prediction, Stimulus, Trial,
+};
 
 /// Columns that give a noun away when no version column does, most telling first.
-const TELLTALES: [(&str, &[&str]); 7] = [
+const TELLTALES: [(&str, &[&str]); 8] = [
+    ("minimum epsilons", &["attack", "epsilon"]),
     ("comparisons", &["left", "right"]),
     ("comparisons", &["winner", "loser"]),
     ("predictions", &["model", "stimulus"]),
@@ -28,7 +31,8 @@ pub fn noun_of(path: &Path) -> Result<Option<&'static str>, FileError> {
         CsvRows::open(path, "table")?.names()
     };
     let has = |name: &str| names.iter().any(|known: &CompactString| known == name);
-    let schemas: [&Schema; 6] = [
+    let schemas: [&Schema; 7] = [
+        MinEpsilon::SCHEMA,
         Comparison::SCHEMA,
         Prediction::SCHEMA,
         Difficulty::SCHEMA,

@@ -6,8 +6,8 @@ use mohs_data::check::{Checks, read_comparisons, read_predictions, read_trials};
 use mohs_data::format::table::Record;
 use mohs_data::format::{ReadOptions, read_all, read_stimuli, write_all};
 use mohs_data::{
-    Annotation, Comparison, Difficulty, Excluded, Exclusion, Harder, Manifest, Outcome, Prediction,
-    Stimulus, Study, Task, Trial,
+    Annotation, Comparison, Difficulty, Excluded, Exclusion, Harder, Manifest, MinEpsilon, Outcome,
+    Prediction, Stimulus, Study, Task, Trial,
 };
 
 fn v1(name: &str) -> PathBuf {
@@ -32,6 +32,7 @@ fn tables_of_version_1_are_read_and_written_as_ever() {
     rewrites_itself::<Comparison>("comparisons.csv");
     rewrites_itself::<Difficulty>("difficulty.csv");
     rewrites_itself::<Prediction>("predictions.csv");
+    rewrites_itself::<MinEpsilon>("min_epsilon.csv");
 }
 
 #[test]
