@@ -19,6 +19,13 @@ pub enum Scalar {
     TargetedCrossEntropy,
     /// The logit of the class in `labels` minus the highest other logit: negative for mistakes.
     Margin,
+    /// Minus the margin over the distance of the highest from the third highest logit: the
+    /// difference of logits ratio (Croce and Hein 2020). Needs at least 3 classes.
+    LogitsRatio,
+    /// The mean squared distance of `softmax(s · z / max |z|)` plus the input `noise`, one number
+    /// per class, from the class in `labels`; `s` is the input `scale`, one number per example
+    /// (Schwinn et al. 2021).
+    Jitter,
     /// The Kullback–Leibler divergence of the answer's probabilities from those in the input
     /// `distribution`, `Σ d ln(d / softmax(z))`; classes with `d` = 0 count nothing.
     Divergence,
@@ -63,8 +70,12 @@ pub enum ScalarError {
         found: String,
     },
     /// There is nothing to be told apart.
-    #[error("the margin needs at least 2 classes, found {found} in `{value}`")]
+    #[error("the {scalar} needs at least {needed} classes, found {found} in `{value}`")]
     TooFewClasses {
+        /// What needs more classes.
+        scalar: &'static str,
+        /// How many it needs.
+        needed: usize,
         /// The value that was taken for logits.
         value: String,
         /// How many classes it has.
@@ -102,7 +113,12 @@ pub fn add(
             let (picked, targets) = log_probability(builder, logits, "targets")?;
             (named(builder, &picked)?, vec![targets])
         }
-        Scalar::Margin => margin(builder, logits)?,
+        Scalar::Margin => {
+            let (margin, labels) = margin(builder, logits)?;
+            (named(builder, &margin)?, vec![labels])
+        }
+        Scalar::LogitsRatio => logits_ratio(builder, logits)?,
+        Scalar::Jitter => jitter(builder, logits)?,
         Scalar::Divergence => divergence(builder, logits)?,
         Scalar::Logit => {
             let logits = as_logits(builder, logits)?;
@@ -127,21 +143,73 @@ pub fn add(
     Ok(Added { per_example, total, inputs })
 }
 
-/// The margin of each example.
-fn margin(builder: &mut Builder, logits: &Value) -> Result<(Value, Vec<Value>), ScalarError> {
+/// The margin of each example, and the input with the labels.
+fn margin(builder: &mut Builder, logits: &Value) -> Result<(Value, Value), ScalarError> {
     let logits = as_logits(builder, logits)?;
-    let n_classes = builder.size(&logits, 1)?;
-    if n_classes < 2 {
-        let value = logits.name().to_owned();
-        return Err(ScalarError::TooFewClasses { value, found: n_classes });
-    }
+    check_classes(builder, &logits, "margin", 2)?;
     let (is_label, labels) = is_label(builder, &logits, "labels")?;
     let of_label = picked(builder, &is_label, &logits)?;
     let lowest = builder.number(f64::from(f32::MIN), &logits);
     let others = builder.choose(&is_label, &lowest, &logits)?;
     let highest = builder.reduce("ReduceMax", &others, &[1], false)?;
-    let margin = builder.named_op("loss", "Sub", &[&of_label, &highest], vec![])?;
-    Ok((margin, vec![labels]))
+    Ok((builder.sub(&of_label, &highest)?, labels))
+}
+
+/// The difference of logits ratio of each example.
+fn logits_ratio(builder: &mut Builder, logits: &Value) -> Result<(Value, Vec<Value>), ScalarError> {
+    let (margin, labels) = margin(builder, logits)?;
+    let logits = as_logits(builder, logits)?;
+    check_classes(builder, &logits, "difference of logits ratio", 3)?;
+    let n_highest = builder.list(&[3]);
+    let inputs = [Some(&logits), Some(&n_highest)];
+    let settings = vec![("axis", Attribute::Int(1))];
+    let highest = builder.node("highest", "TopK", &inputs, 2, settings)?.swap_remove(0);
+    let first = builder.slice(&highest, 1, 0, 1)?;
+    let third = builder.slice(&highest, 1, 2, 3)?;
+    let distance = builder.sub(&first, &third)?;
+    let distance = builder.squeeze(&distance, &[1])?;
+    // Equal logits would divide by zero.
+    let least = builder.number(1e-12, &logits);
+    let distance = builder.add(&distance, &least)?;
+    let ratio = builder.div(&margin, &distance)?;
+    Ok((builder.named_op("loss", "Neg", &[&ratio], vec![])?, vec![labels]))
+}
+
+/// The distance from the label of each example, jittered.
+fn jitter(builder: &mut Builder, logits: &Value) -> Result<(Value, Vec<Value>), ScalarError> {
+    let logits = as_logits(builder, logits)?;
+    let (element_type, shape) = (builder.element_type(&logits), builder.shape(&logits)?);
+    let batch = shape.iter().take(1).cloned().collect();
+    let (is_label, labels) = is_label(builder, &logits, "labels")?;
+    let noise = shared_input(builder, "noise", element_type, shape);
+    let scale = shared_input(builder, "scale", element_type, batch);
+    let sizes = builder.unary("Abs", &logits)?;
+    let largest = builder.reduce("ReduceMax", &sizes, &[1], true)?;
+    let scaled = builder.div(&logits, &largest)?;
+    let scale_column = builder.unsqueeze(&scale, &[1])?;
+    let scaled = builder.mul(&scaled, &scale_column)?;
+    let shares = builder.op("Softmax", &[&scaled], vec![("axis", Attribute::Int(1))])?;
+    let shares = builder.add(&shares, &noise)?;
+    let (zero, one) = (builder.number(0.0, &logits), builder.number(1.0, &logits));
+    let wanted = builder.choose(&is_label, &one, &zero)?;
+    let distance = builder.sub(&shares, &wanted)?;
+    let squared = builder.mul(&distance, &distance)?;
+    let mean = builder.reduce("ReduceMean", &squared, &[1], false)?;
+    Ok((named(builder, &mean)?, vec![labels, noise, scale]))
+}
+
+/// Refuses a network that tells too few classes apart.
+fn check_classes(
+    builder: &Builder,
+    logits: &Value,
+    scalar: &'static str,
+    needed: usize,
+) -> Result<(), ScalarError> {
+    let found = builder.size(logits, 1)?;
+    if needed <= found {
+        return Ok(());
+    }
+    Err(ScalarError::TooFewClasses { scalar, needed, value: logits.name().to_owned(), found })
 }
 
 /// The divergence of each example.

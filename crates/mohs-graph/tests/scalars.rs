@@ -107,6 +107,60 @@ fn the_margin_is_negative_for_mistakes_and_moves_two_logits() {
 }
 
 #[test]
+fn the_logits_ratio_does_not_change_when_logits_are_scaled() {
+    let (loss, _, gradient) = run(&Scalar::LogitsRatio, Reduction::Sum, ("labels", labels()));
+    assert_near(&loss, &[-2.0 / 3.0, 1.0]);
+    // A change along the logits themselves, or of all by the same, changes nothing.
+    assert_near(&gradient, &[-2.0 / 9.0, 1.0 / 3.0, -1.0 / 9.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn jitter_is_the_squared_distance_of_noisy_shares_from_the_label() {
+    let noise = [0.05, -0.1, 0.2, 0.0, 0.3, -0.25];
+    let jittered = |logits: &[f64]| {
+        let (mut builder, value) = network(&[3]);
+        let added = scalar::add(&mut builder, &value, &Scalar::Jitter, Reduction::Sum).unwrap();
+        let names: Vec<&str> = added.inputs.iter().map(Value::name).collect();
+        assert_eq!(names, ["labels", "noise", "scale"]);
+        let gradient = grad::gradient(&mut builder, &added.total, &[value]).unwrap();
+        builder.output(&added.per_example);
+        builder.output_as(&gradient[0], "gradient").unwrap();
+        let floats = |shape: &[usize], numbers: &[f64]| {
+            Tensor::f64(shape.to_vec(), numbers.to_vec()).unwrap()
+        };
+        let inputs = BTreeMap::from([
+            ("logits".to_owned(), floats(&[2, 3], logits)),
+            ("labels".to_owned(), labels()),
+            ("noise".to_owned(), floats(&[2, 3], &noise)),
+            ("scale".to_owned(), floats(&[2], &[10.0, 10.0])),
+        ]);
+        let results = eval::run(&builder.finish(), &inputs).unwrap();
+        (results["loss"].to_f64().unwrap(), results["gradient"].to_f64().unwrap())
+    };
+    let by_hand = |logits: &[f64], noise: &[f64], label: usize| -> f64 {
+        let largest = logits.iter().fold(0.0, |most: f64, logit| most.max(logit.abs()));
+        let scaled: Vec<f64> = logits.iter().map(|logit| (10.0 * logit / largest).exp()).collect();
+        let sum: f64 = scaled.iter().sum();
+        let distance = |idx: usize| scaled[idx] / sum + noise[idx] - f64::from(idx == label);
+        (0..3).map(|idx| distance(idx).powi(2)).sum::<f64>() / 3.0
+    };
+    let expected = |logits: &[f64]| {
+        [by_hand(&logits[..3], &noise[..3], 2), by_hand(&logits[3..], &noise[3..], 1)]
+    };
+    let (loss, gradient) = jittered(&LOGITS);
+    assert_near(&loss, &expected(&LOGITS));
+    for (idx, slope) in gradient.iter().enumerate() {
+        let moved = |by: f64| {
+            let mut logits = LOGITS;
+            logits[idx] += by;
+            expected(&logits).iter().sum::<f64>()
+        };
+        let by_difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+        assert!((by_difference - slope).abs() < 1e-6, "{idx}: {by_difference}, {slope}");
+    }
+}
+
+#[test]
 fn the_divergence_counts_nothing_for_impossible_classes() {
     let p = softmax();
     let wanted = vec![0.0, 0.25, 0.75, p[3], p[4], p[5]];
