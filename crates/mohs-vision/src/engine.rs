@@ -288,6 +288,17 @@ impl Engine {
         Ok(Engine { kind, device: options.device, n_threads: options.n_threads(), passed_over })
     }
 
+    /// The same engine, computing with this many threads.
+    #[must_use]
+    pub fn with_threads(&self, n_threads: usize) -> Engine {
+        Engine { n_threads: n_threads.max(1), ..self.clone() }
+    }
+
+    /// With how many threads it computes.
+    pub fn n_threads(&self) -> usize {
+        self.n_threads
+    }
+
     /// The engine's name, as people type it.
     pub fn name(&self) -> &'static str {
         match self.kind {

@@ -33,6 +33,8 @@ pub use model::Candidate;
 pub use preparation::PreparationError;
 pub use rows::{Row, Tally};
 
+pub(crate) use rows::reason;
+
 /// An evaluation that cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluateError {
@@ -130,7 +132,7 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     /// How files become pixels.
-    fn decoding(&self) -> DecodeOptions {
+    pub fn decoding(&self) -> DecodeOptions {
         match self.manifest.decode {
             Decode::Upright => DecodeOptions::default(),
             Decode::Torchvision => DecodeOptions::as_torchvision(),
@@ -245,6 +247,11 @@ impl Plan<'_> {
     /// The models in the order they run.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
+    }
+
+    /// Gives the models away, for whoever only wanted them checked.
+    pub fn into_candidates(self) -> Vec<Candidate> {
+        self.candidates
     }
 
     /// The probes in order.

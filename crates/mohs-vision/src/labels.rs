@@ -147,6 +147,19 @@ pub struct Labels {
     note: Option<String>,
 }
 
+/// How a row of outputs becomes one number per label.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reading {
+    /// Each output is a class; labels are found by [`Labels::label_of`].
+    All,
+    /// These outputs, in this order.
+    Some(Vec<usize>),
+    /// Sums of probabilities of outputs with weights, one sum per label.
+    Weighted(Vec<Vec<(usize, f32)>>),
+    /// The largest of several outputs.
+    Largest,
+}
+
 /// A label and the outputs that stand for it.
 #[derive(Clone, PartialEq, Debug)]
 struct Group {
@@ -234,6 +247,45 @@ impl Labels {
     /// How many labels the model can give.
     pub fn n_labels(&self) -> usize {
         self.groups.len()
+    }
+
+    /// Returns the label of a class, counted as [`Labels::reading`] counts them.
+    pub fn label_of(&self, class: usize) -> Option<&Label> {
+        let is_it = |group: &&Group| group.outputs.first() == Some(&class);
+        match self.rule {
+            Rule::All => self.groups.iter().find(is_it),
+            Rule::Some | Rule::Grouped { .. } => self.groups.get(class),
+        }
+        .map(|group| &group.label)
+    }
+
+    /// Returns the class of a label, counted as [`Labels::reading`] counts them.
+    pub fn class_of(&self, label: &Label) -> Option<usize> {
+        let place = self.groups.iter().position(|group| group.label == *label)?;
+        match self.rule {
+            Rule::All => self.groups[place].outputs.first().copied(),
+            Rule::Some | Rule::Grouped { .. } => Some(place),
+        }
+    }
+
+    /// Returns how outputs become one number per label, as arithmetic.
+    pub fn reading(&self) -> Reading {
+        match self.rule {
+            Rule::All => Reading::All,
+            Rule::Some => Reading::Some(self.groups.iter().map(|group| group.outputs[0]).collect()),
+            Rule::Grouped { aggregate: Aggregate::Max, .. } => Reading::Largest,
+            Rule::Grouped { aggregate, .. } => {
+                let weight = |group: &Group| match aggregate {
+                    #[expect(clippy::cast_precision_loss, reason = "models have few outputs")]
+                    Aggregate::Mean => 1.0 / group.outputs.len() as f32,
+                    Aggregate::Sum | Aggregate::Max => 1.0,
+                };
+                let weighted = |group: &Group| {
+                    group.outputs.iter().map(|&output| (output, weight(group))).collect()
+                };
+                Reading::Weighted(self.groups.iter().map(weighted).collect())
+            }
+        }
     }
 
     /// Reads a row of outputs: the first `top_k` labels with their probabilities.

@@ -4,7 +4,7 @@
 //! can run without a download. [`input`] turns pictures into what a model takes, [`probe`] changes
 //! them on the way, [`network`] is a model file ready to run, [`engine`] is what runs it, and
 //! [`run`] keeps the engine fed. [`labels`] turns outputs into labels, and [`evaluate`] puts all of
-//! it together. [`networks`] makes small networks and [`fit`] trains any. Nothing here talks to a
+//! it together; [`min_epsilon`] attacks. [`networks`] makes small networks and [`fit`] trains any. Nothing here talks to a
 //! terminal, the internet or a clock. Read [`world`] or [`engine`] next.
 
 pub mod engine;
@@ -13,6 +13,7 @@ pub mod fit;
 pub mod input;
 pub mod labels;
 pub mod masks;
+pub mod min_epsilon;
 pub mod network;
 pub mod networks;
 pub mod pixels;

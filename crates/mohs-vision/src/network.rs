@@ -128,6 +128,11 @@ impl Network {
         Network { file: graph.clone(), graph, fixed_because: None, files: Vec::new() }
     }
 
+    /// The same model with another graph, which treats the examples of a batch as this one does.
+    pub(crate) fn with_graph(&self, graph: Graph) -> Network {
+        Network { graph, ..self.clone() }
+    }
+
     /// The files it was read from: the network, and weights that lie beside it.
     pub fn files(&self) -> &[PathBuf] {
         &self.files

@@ -5,6 +5,7 @@
 
 mod decode;
 mod floats;
+mod npy;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
@@ -13,6 +14,7 @@ use image::{ExtendedColorType, ImageEncoder, imageops};
 pub use decode::{Alpha, DecodeOptions, Orientation, PixelsError, decode, read, read_with};
 pub(crate) use floats::to_byte;
 pub use floats::{Clamped, Pixels};
+pub use npy::npy;
 
 /// A picture of eight bits per channel: red, green, blue, row by row.
 ///

@@ -4,8 +4,9 @@
 //! so that "sd 0.1" means the same for every model. It is checked once, when it is made, and cannot
 //! fail afterwards. Random numbers depend on the seed, the kind of probe and the stimulus alone:
 //! batches, threads and the order of work change nothing. `kind.rs` is the list of kinds, and each
-//! is a file in `probe/`. Probes that need a model's gradient are not here.
+//! is a file in `probe/`. Changes that look at what a model says are attacks ([`attack`]).
 
+pub mod attack;
 mod blur;
 mod colour;
 mod kind;

@@ -5,8 +5,8 @@ use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    check, completions, demo, engines, eval, export, fit, import, init, merge, network, report,
-    score, simulate,
+    attack, check, completions, demo, engines, eval, export, fit, import, init, merge, network,
+    report, score, simulate,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     Export(export::ExportArgs),
     Eval(eval::EvalArgs),
+    Attack(Box<attack::AttackArgs>),
     Merge(merge::MergeArgs),
     Fit(fit::FitArgs),
     Network(network::NetworkArgs),

@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub(crate) mod annotations;
+pub(crate) mod attack;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Report(args) => report::run(&args, ui),
         Command::Export(args) => export::run(&args, ui),
         Command::Eval(args) => eval::run(&args, ui),
+        Command::Attack(args) => attack::run(&args, ui),
         Command::Merge(args) => merge::run(&args, ui),
         Command::Fit(args) => fit::run(&args, ui),
         Command::Network(args) => network::run(&args, ui),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use blake3::Hasher;
@@ -16,12 +16,16 @@ use crate::input::InputSpec;
 use crate::labels::{Labels, Strangers, Wanted};
 use crate::network::{Answers, Network, NetworkError};
 use crate::probe::Probe;
+use crate::probe::attack::white_box::ENGINE_BATCH;
 
 /// Where features are taken unless a manifest says otherwise.
 const PENULTIMATE: &str = "penultimate";
 
 /// Changes whenever pictures are decoded in another way, so that old rows are not used.
 const DECODING: u32 = 1;
+
+/// Changes whenever attacks compute in another way, so that old trials are not used.
+const ATTACKS: u32 = 1;
 
 /// A model that fits the stimuli and the probes.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ pub struct Candidate {
     n_outputs: usize,
     n_features: usize,
     key: ModelKey,
+    attack_key: ModelKey,
     other_outputs: usize,
     /// The model as it was opened to be checked, for whoever runs it first.
     opened: Mutex<Option<Answers>>,
@@ -79,6 +84,15 @@ impl Candidate {
             job.batch,
         );
         let key = ModelKey::new(&everything);
+        let attack_key = ModelKey::new(&format!(
+            "attacks {ATTACKS}\nmodel {files}\ninput {}\ndecoding {DECODING} {}\nengine {} {} {}\n\
+             batch {ENGINE_BATCH}\n",
+            spec.signature(),
+            job.decoding().signature(),
+            engine.name(),
+            engine.version(),
+            engine.device(),
+        ));
         let is_known = match job.cache {
             // A cache that cannot be read is complained about when the model runs.
             Some(cache) => Journal::read(cache, &key).is_ok_and(|journal| 0 < journal.n_rows()),
@@ -119,6 +133,7 @@ impl Candidate {
             n_outputs,
             n_features,
             key,
+            attack_key,
             other_outputs,
             opened: Mutex::new(opened),
         })
@@ -162,6 +177,16 @@ impl Candidate {
     /// What its answers are kept under.
     pub(super) fn key(&self) -> &ModelKey {
         &self.key
+    }
+
+    /// Where its file is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What trials of attacks on it are kept under, but for how its outputs are read.
+    pub(crate) fn key_for_attacks(&self) -> ModelKey {
+        self.attack_key
     }
 
     /// How many numbers a row has.

@@ -243,7 +243,7 @@ impl Plan<'_> {
 }
 
 /// An error with the causes behind it, in one line.
-fn reason(error: &dyn std::error::Error) -> String {
+pub(crate) fn reason(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

@@ -88,8 +88,8 @@ fn header(n_rows: usize, n_columns: usize) -> Vec<u8> {
     header
 }
 
-/// A cell of CSV.
-fn cell(text: &str) -> String {
+/// Returns a cell of CSV, in quotes where it needs them.
+pub fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

@@ -1,0 +1,1 @@
+//! The smallest ε on small models.

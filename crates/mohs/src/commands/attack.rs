@@ -1,0 +1,435 @@
+//! `mohs attack`: the smallest ε that changes a model's answer, per picture and attack.
+//!
+//! The work is done by `mohs_vision::min_epsilon`; this file asks for it, shows how far it is and
+//! says what came out.
+
+mod account;
+mod request;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use mohs_data::format::{TableWriter, atomic, folder_of_stimuli};
+use mohs_data::{Label, Manifest, MinEpsilon, Seed};
+use mohs_vision::engine::Engine;
+use mohs_vision::evaluate::{self, Candidate, Part};
+use mohs_vision::min_epsilon::{self, Delivered, ExampleWriter, MinEpsilonError, Mode, TrialRow};
+use mohs_vision::network::NetworkError;
+use mohs_vision::probe::attack::white_box::WhiteBoxError;
+use mohs_vision::probe::attack::{Preset, SettingError};
+
+use super::eval::stimuli_of;
+use super::import::{check_output, check_overwrites_none};
+use crate::args::Format;
+use crate::engine_args::EngineArgs;
+use crate::error::CliError;
+use crate::folder;
+use crate::ui::Ui;
+
+use account::Account;
+use request::Request;
+
+/// Find the smallest ε that fools a model, per picture and attack
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  mohs attack model.onnx --stimuli stimuli.csv
+  mohs attack model.onnx --stimuli stimuli.csv --attacks pgd,fgsm,square --mode fast
+  mohs attack eval.toml --models standard,defended --attacks pgd --output min_epsilon.parquet
+  mohs attack model.onnx --stimuli photos/ --attacks pgd --set pgd.steps=20 --grid 1/255,2/255,4/255
+  mohs attack --list                    attacks, their settings and presets
+
+An attack succeeds at an ε if the picture it ends with changes the model's answer; changes are
+measured on pixels from 0 to 1, before the model's own preparation. Success need not grow with ε:
+`exact` is the answer of trying the whole grid, `fast` follows the margin, tries a few smaller ε and
+audits a share of pictures. A picture that no ε changes is a row that says so, and so is one that the
+model gets wrong to begin with.
+
+Trials are kept in .mohs-cache beside the model as they come: a run that was stopped goes on where
+it stopped. Rows do not depend on --batch, --threads or the order of work.
+`mohs score attacks` holds the rows against how hard people find the pictures.")]
+pub(crate) struct AttackArgs {
+    /// The model, or an evaluation whose models are attacked one after the other
+    #[arg(value_name = "MODEL.onnx|EVAL.toml", required_unless_present = "list")]
+    model: Option<PathBuf>,
+    /// The pictures with their labels: a table, a folder, a COCO file or a list
+    #[arg(long, value_name = "PATH")]
+    stimuli: Option<PathBuf>,
+    /// Attacks, comma-separated; `all` are the fourteen of the paper, `l2` and `minimal` are groups
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "all")]
+    attacks: Vec<String>,
+    /// Where settings come from: paper or torchattacks-3.5.1
+    #[arg(long, default_value_t = Preset::Paper, value_name = "NAME")]
+    preset: Preset,
+    /// A setting of an attack, e.g. pgd.steps=20 (can be repeated)
+    #[arg(long, value_name = "ATTACK.NAME=VALUE", value_parser = request::parse_setting)]
+    set: Vec<(String, String, String)>,
+    /// Strengths: paper (140 values up to 0.0495; ×100 in L2), mvt, values or start:stop:step
+    #[arg(long, default_value = "paper", value_name = "GRID")]
+    grid: String,
+    /// How the smallest ε is looked for
+    #[arg(long, value_enum, default_value_t = ModeArg::Exact)]
+    mode: ModeArg,
+    /// The share of pictures that `fast` audits by an exact search
+    #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = parse_share)]
+    audit: f64,
+    /// Aim at this answer instead of any wrong one
+    #[arg(long, value_name = "LABEL")]
+    target: Option<String>,
+    /// Where to write the rows: .csv or .parquet
+    #[arg(long, short, default_value = "min_epsilon.csv", value_name = "FILE")]
+    output: PathBuf,
+    /// Also look for the smallest ε that puts wrong answers right, and write it here
+    #[arg(long, value_name = "FILE")]
+    correct: Option<PathBuf>,
+    /// Attacks that put answers right; fgsm takes two steps here
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "fgsm")]
+    correct_attacks: Vec<String>,
+    /// Strengths of those attacks
+    #[arg(long, default_value = "mvt-correct", value_name = "GRID")]
+    correct_grid: String,
+    /// A folder for changed pictures: as PNG and as exact numbers
+    #[arg(long, value_name = "DIR")]
+    examples: Option<PathBuf>,
+    /// Write every trial with its calls: stimulus, attack, epsilon, reached, calls
+    #[arg(long, value_name = "FILE.csv")]
+    trace: Option<PathBuf>,
+    /// How pictures are prepared: a preset (torchvision, timm, clip, tensorflow) or a table as in
+    /// eval.toml, e.g. '{ mean = [0, 0, 0], sd = [1, 1, 1] }' [default: what the model says]
+    #[arg(long, value_name = "HOW")]
+    preprocess: Option<String>,
+    /// The model's classes in the order of its outputs: a file, or imagenet
+    #[arg(long, value_name = "FILE")]
+    classes: Option<String>,
+    /// How classes become labels: as-is, subset or imagenet-16
+    #[arg(long, value_name = "HOW")]
+    answer: Option<String>,
+    /// The model's name in the rows [default: its file's]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Attack only these models of the evaluation
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    models: Option<Vec<String>>,
+    /// Attack only the first pictures
+    #[arg(long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+    /// Seed of random starts, noise and the audit
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Pictures at work at the same time: memory, not results
+    #[arg(long, default_value = "16", value_name = "N")]
+    batch: NonZeroUsize,
+    /// Where trials are kept [default: .mohs-cache beside the model]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<PathBuf>,
+    /// Keep no trials and look for none
+    #[arg(long)]
+    no_cache: bool,
+    /// List attacks with their settings, and do nothing
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
+    /// How to print what came out
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// How the smallest ε is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ModeArg {
+    /// From below until the first success: the answer of the whole grid
+    Exact,
+    /// Along the margin, with checks and an audit
+    Fast,
+    /// Every ε from scratch: slow, to check the others
+    Sweep,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| format!("expected a share from 0 to 1, found `{text}`"))
+}
+
+const CACHE: &str = ".mohs-cache";
+
+pub(crate) fn run(args: &AttackArgs, ui: &Ui) -> Result<(), CliError> {
+    if args.list {
+        return ui.data(account::list(args.format)?.as_bytes());
+    }
+    let request = Request::new(args)?;
+    let manifest = request.manifest();
+    let stimuli_path = request.folder().join(&manifest.stimuli);
+    let mut stimuli = stimuli_of(manifest, &stimuli_path)?;
+    check_files(args, &request, &stimuli_path)?;
+    let engine = args.engine.choose(ui)?;
+    let job = evaluate::Job {
+        manifest,
+        folder: request.folder(),
+        stimuli: &stimuli,
+        stimuli_folder: &folder_of_stimuli(&stimuli_path),
+        models: args.models.as_deref(),
+        batch: NonZeroUsize::MIN,
+        decoders: NonZeroUsize::MIN,
+        cache: None,
+    };
+    let checked = evaluate::plan(job, Part::All, &engine)?;
+    let decoding = job.decoding();
+    let candidates = checked.into_candidates();
+    if let Some(limit) = args.limit {
+        stimuli.truncate(limit.get());
+    }
+    let cache = match (&args.cache, args.no_cache) {
+        (_, true) => None,
+        (Some(cache), _) => Some(cache.clone()),
+        (None, false) => Some(request.folder().join(CACHE)),
+    };
+    ui.say(&format!(
+        "models: {}, pictures: {}, attacks: {}, seed {}, on {} {}",
+        candidates.len(),
+        stimuli.len(),
+        request.attacks().len(),
+        args.seed,
+        engine.name(),
+        engine.version(),
+    ));
+    let jobs = Jobs {
+        args,
+        request: &request,
+        stimuli: &stimuli,
+        stimuli_folder: folder_of_stimuli(&stimuli_path),
+        decoding,
+        cache,
+    };
+    let account = attack_all(&jobs, &candidates, &engine, ui)?;
+    ui.data(account.shown(args.format)?.as_bytes())?;
+    account.complaint().map_or(Ok(()), Err)
+}
+
+/// Refuses outputs that cannot be written or are among the files read.
+fn check_files(args: &AttackArgs, request: &Request, stimuli: &Path) -> Result<(), CliError> {
+    let mut inputs = vec![stimuli.to_owned()];
+    inputs.extend(args.model.clone());
+    inputs.extend(request.manifest().models.iter().map(|model| request.folder().join(&model.file)));
+    for output in [Some(&args.output), args.correct.as_ref()].into_iter().flatten() {
+        check_output(output)?;
+    }
+    let outputs = [Some(&args.output), args.correct.as_ref(), args.trace.as_ref()];
+    let outputs: Vec<&PathBuf> = outputs.into_iter().flatten().collect();
+    for (idx, output) in outputs.iter().enumerate() {
+        check_overwrites_none(output, &inputs)?;
+        if outputs[..idx].contains(output) {
+            return Err(CliError::input(format!("`{}` is asked for twice", output.display()))
+                .hint("--output, --correct and --trace are different files"));
+        }
+        let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+            return Err(CliError::input(format!("there is no folder `{}`", parent.display()))
+                .hint("make it first, or name another file"));
+        }
+    }
+    if let Some(examples) = &args.examples {
+        if examples.exists()
+            && !folder::is_empty(examples)
+            && !examples.join("examples.csv").exists()
+        {
+            return Err(CliError::input(format!(
+                "the folder `{}` holds something else than examples",
+                examples.display()
+            ))
+            .hint("name a new or empty folder with --examples"));
+        }
+        folder::make(examples)?;
+    }
+    Ok(())
+}
+
+/// What all models have in common.
+struct Jobs<'a> {
+    args: &'a AttackArgs,
+    request: &'a Request,
+    stimuli: &'a [mohs_data::Stimulus],
+    stimuli_folder: PathBuf,
+    decoding: mohs_vision::pixels::DecodeOptions,
+    cache: Option<PathBuf>,
+}
+
+fn attack_all(
+    jobs: &Jobs<'_>,
+    candidates: &[Candidate],
+    engine: &Engine,
+    ui: &Ui,
+) -> Result<Account, CliError> {
+    let args = jobs.args;
+    let started = Instant::now();
+    let target = args.target.as_ref().map(Label::new);
+    let mut plans = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let job = min_epsilon::Job {
+            candidate,
+            stimuli: jobs.stimuli,
+            folder: &jobs.stimuli_folder,
+            decoding: &jobs.decoding,
+            attacks: jobs.request.attacks(),
+            corrections: jobs.request.corrections(),
+            target: target.as_ref(),
+            mode: match args.mode {
+                ModeArg::Exact => Mode::Exact,
+                ModeArg::Fast => Mode::Fast { audited: args.audit },
+                ModeArg::Sweep => Mode::Sweep,
+            },
+            seed: Seed(args.seed),
+            n_at_once: args.batch,
+            cache: jobs.cache.as_deref(),
+            keeps_examples: args.examples.is_some(),
+            keeps_trials: args.trace.is_some(),
+        };
+        let plan = min_epsilon::plan(job, engine).map_err(|error| {
+            let what = format!("the model `{}` cannot be attacked as asked", candidate.name());
+            CliError::from(error).while_doing(what)
+        })?;
+        if plan.is_model_random() {
+            ui.say(&format!(
+                "{}: the model draws random numbers; rows will differ from run to run",
+                candidate.name()
+            ));
+        }
+        plans.push((candidate, plan));
+    }
+    let mut writer = TableWriter::<MinEpsilon>::create(&args.output, Vec::new().into())?;
+    let mut corrected = match &args.correct {
+        Some(path) => Some(TableWriter::<MinEpsilon>::create(path, Vec::new().into())?),
+        None => None,
+    };
+    let mut examples = args.examples.as_deref().map(ExampleWriter::new);
+    let mut trace = "model,stimulus,attack,goal,epsilon,reached,n_forward,n_gradient\n".to_owned();
+    let mut account = Account::new(jobs.request, args, engine);
+    for (candidate, plan) in &plans {
+        let bar = ui.progress(jobs.stimuli.len(), &format!("attacking {}", candidate.name()));
+        let tally = plan.run(engine, |stimulus, delivered: Delivered| -> Result<(), CliError> {
+            for row in &delivered.rows {
+                writer.push(row)?;
+                account.add(row);
+            }
+            for row in &delivered.corrected {
+                corrected.as_mut().map_or(Ok(()), |writer| writer.push(row))?;
+                account.add_corrected(row);
+            }
+            for example in &delivered.examples {
+                if let Some(examples) = &mut examples {
+                    examples.push(candidate.name(), &stimulus.id, example)?;
+                }
+            }
+            for trial in &delivered.trials {
+                push_trial(&mut trace, candidate, stimulus, trial);
+            }
+            bar.inc(1);
+            Ok(())
+        })?;
+        bar.finish_and_clear();
+        account.count(tally);
+    }
+    writer.finish()?;
+    ui.say(&format!("written: {}", args.output.display()));
+    if let (Some(writer), Some(path)) = (corrected, &args.correct) {
+        writer.finish()?;
+        ui.say(&format!("written: {}", path.display()));
+    }
+    if let (Some(writer), Some(path)) = (examples, &args.examples) {
+        ui.say(&format!("written: {} examples in {}", writer.n_written(), path.display()));
+        writer.finish()?;
+    }
+    if let Some(path) = &args.trace {
+        atomic::write_file(path, trace.as_bytes())?;
+        ui.say(&format!("written: {}", path.display()));
+    }
+    account.end(started.elapsed());
+    Ok(account)
+}
+
+fn push_trial(
+    trace: &mut String,
+    candidate: &Candidate,
+    stimulus: &mohs_data::Stimulus,
+    trial: &TrialRow,
+) {
+    let cells = [
+        mohs_vision::evaluate::side_table::cell(candidate.name().as_str()),
+        mohs_vision::evaluate::side_table::cell(stimulus.id.as_str()),
+        trial.attack.to_owned(),
+        trial.goal.as_str().to_owned(),
+        trial.epsilon.to_string(),
+        u8::from(trial.is_reached).to_string(),
+        trial.n_forward.to_string(),
+        trial.n_gradient.to_string(),
+    ];
+    trace.push_str(&cells.join(","));
+    trace.push('\n');
+}
+
+impl From<SettingError> for CliError {
+    fn from(error: SettingError) -> Self {
+        Self::input(error.to_string()).hint("`mohs attack --list` shows attacks and their settings")
+    }
+}
+
+impl From<MinEpsilonError> for CliError {
+    fn from(error: MinEpsilonError) -> Self {
+        match error {
+            MinEpsilonError::Model(error) => of_white_box(error),
+            MinEpsilonError::NoGradient { attack, source } => of_white_box(source)
+                .while_doing(format!("the attack `{attack}` needs gradients of this model"))
+                .hint("`square` asks for answers only: --attacks square"),
+            MinEpsilonError::NotTargetable { .. } => Self::input(error.to_string())
+                .hint("leave it out of --attacks, or leave --target away"),
+            MinEpsilonError::UnknownTarget { .. } => {
+                Self::input(error.to_string()).hint("--target takes a label as the stimuli have it")
+            }
+            MinEpsilonError::NoTruth => {
+                Self::input(error.to_string()).hint("name the classes with --classes FILE")
+            }
+            MinEpsilonError::Journal(error) => Self::surroundings(error.to_string())
+                .because(error.source)
+                .hint("name another folder with --cache DIR, or keep nothing with --no-cache"),
+        }
+    }
+}
+
+fn of_white_box(error: WhiteBoxError) -> CliError {
+    match error {
+        WhiteBoxError::Network(error) => CliError::from(error),
+        WhiteBoxError::Build(error) => CliError::from(NetworkError::Derive(error.into())),
+        WhiteBoxError::Cut(error) => CliError::input(error.to_string()),
+        error @ WhiteBoxError::LargestOfSeveral => {
+            CliError::input(error.to_string()).hint("set `aggregate` to mean or sum in eval.toml")
+        }
+        error @ WhiteBoxError::OtherLength { .. } => CliError::input(error.to_string()),
+    }
+}
+
+/// The parts of an evaluation that a model file alone does not say.
+fn manifest_of(args: &AttackArgs, model: &Path) -> Result<Manifest, CliError> {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let stem = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = args.name.as_deref().unwrap_or(&stem);
+    let mut text = format!(
+        "version = 1\nname = {0}\n[[model]]\nname = {0}\nfile = {1}\n",
+        quoted(name),
+        quoted(&model.to_string_lossy())
+    );
+    if let Some(how) = &args.preprocess {
+        let is_table = how.trim_start().starts_with('{');
+        let value = if is_table { how.clone() } else { quoted(how) };
+        text.push_str(&format!("preprocess = {value}\n"));
+    }
+    if let Some(classes) = &args.classes {
+        text.push_str(&format!("classes = {}\n", quoted(classes)));
+    }
+    if let Some(answer) = &args.answer {
+        text.push_str(&format!("answer = {}\n", quoted(answer)));
+    }
+    Manifest::parse(Path::new("the flags of mohs attack"), &text).map_err(|error| {
+        CliError::from(error).hint("--preprocess, --classes and --answer are as in eval.toml")
+    })
+}
