@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what torchattacks does, step by step, for the tests of the attacks in mohs-vision.
 
-    python3 tools/make_attack_fixtures.py --old old-torchattacks [--seed 8] [OUTPUT]
+    python3 tools/make_attack_fixtures.py [--old old-torchattacks] [--seed 8] [OUTPUT]
 
 Needs tools/requirements-attacks.txt. Writes to crates/mohs-vision/tests/fixtures/attacks:
 
@@ -48,14 +48,15 @@ import math
 import sys
 from pathlib import Path
 
+# First, as it sees to it that there is a Python with the others.
+from attack_peers import ROOT, import_version  # isort: skip
+
 import numpy as np
 import onnx
 import onnxruntime
 import torch
 import torch.nn.functional as F
 from onnx import TensorProto, helper, numpy_helper
-
-from attack_peers import ROOT, import_torchattacks
 
 SIZE, N_CLASSES = 12, 5
 VERSIONS = ["3.5.1", "3.2.6"]
@@ -404,14 +405,14 @@ def distance(left, right):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--old", type=Path, required=True, help="folder with torchattacks 3.2.6")
+    parser.add_argument("--old", type=Path, help="folder with torchattacks 3.2.6")
     parser.add_argument("--seed", type=int, default=8)
     folder = ROOT / "crates" / "mohs-vision" / "tests" / "fixtures" / "attacks"
     parser.add_argument("output", type=Path, nargs="?", default=folder)
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.output.mkdir(parents=True, exist_ok=True)
-    modules = {"3.5.1": import_torchattacks(), "3.2.6": import_torchattacks(options.old)}
+    modules = {version: import_version(version, options.old) for version in VERSIONS}
 
     network = Network(options.seed)
     network.settle(smooth_pictures(500, SIZE, options.seed + 1))
