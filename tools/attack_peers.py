@@ -413,7 +413,9 @@ def run_mohs(mohs, target, attacks, folder, **options):
     command = [mohs, "attack", target.path, "--stimuli", target.stimuli, "--attacks"]
     command += [",".join(attacks), "--preset", options["preset"], "--grid", "paper"]
     command += ["--mode", mode, "--seed", str(seed), "--preprocess", preprocess]
-    command += ["--classes", target.class_file, "--output", output]
+    command += ["--classes", target.class_file, "--output", output, "--no-cache"]
+    if mode == "fast":
+        command += ["--audit", str(options.get("audit", 0))]
     if "square" in attacks:
         command += ["--set", f"square.n_queries={options['square_queries']}"]
     if mode == "sweep":

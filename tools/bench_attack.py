@@ -9,7 +9,7 @@ Needs tools/requirements-attacks.txt, and makes a Python with it where that is m
 model gets wrong from the start are left out of all numbers.
 
 `calls` runs `mohs attack` thrice on the same images: `--mode sweep` (every epsilon of the grid by
-itself, nothing shared), `exact` and `fast`. A call is one picture through the model; its cost is 1
+itself, nothing shared), `exact` and `fast` (with --audit 0 unless told otherwise). A call is one picture through the model; its cost is 1
 for an answer and 3 for an answer with its gradient. Printed per attack and per image:
 
 - nominal: all 140 epsilons, each to its last step (of Square: its start and all its queries);
@@ -25,12 +25,15 @@ Ends with 1 if exact differs from the sweep anywhere, or the sweep from its own 
 users do, in batches; then exact; then fast; attack by attack, then all again for each further round,
 so that a busy machine is busy for everybody. Ours are whole processes, with start, reading of
 pictures and loading of the model; theirs are without imports, and with pictures and model at hand.
-Torch has as many threads as it takes by itself. With --every K torchattacks does every K-th epsilon
+Torch has as many threads as it takes by itself, or one where that is faster on a few batches before
+the race; the load of the machine at the start is printed, and on a busy one torch with several
+threads loses more than it should. With --every K torchattacks does every K-th epsilon
 only and its time is multiplied (of Square, which is dearer where epsilon is small, this is rough).
 Medians over rounds; the mean of the smallest epsilons of both is printed beside as a check.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import time
@@ -136,12 +139,33 @@ def contradictions(attack, runs, ids, places):
 
 
 def run(args, mohs, target, attacks, mode):
-    options = dict(preset=args.preset, mode=mode, seed=args.seed, square_queries=args.square_queries)
+    options = dict(preset=args.preset, mode=mode, seed=args.seed, audit=args.audit)
+    options["square_queries"] = args.square_queries
     return peers.run_mohs(mohs, target, attacks, args.folder, more=args.more.split(), **options)
+
+
+def choose_threads(target, batch):
+    """Sets the number of threads with which torch answers and derives fastest, and returns it."""
+    pictures = target.pictures[target.right][:batch]
+    taken = {}
+    for threads in [torch.get_num_threads(), 1]:
+        torch.set_num_threads(threads)
+        for round in range(6):
+            start = time.perf_counter()
+            asked = pictures.clone().requires_grad_()
+            torch.autograd.grad(target.network(asked).sum(), asked)
+            # The first is to warm up.
+            if round:
+                taken.setdefault(threads, []).append(time.perf_counter() - start)
+    best = min(taken, key=lambda threads: statistics.median(taken[threads]))
+    torch.set_num_threads(best)
+    return best
 
 
 def race(args, mohs, target, attacks):
     """Prints wall times."""
+    load = os.getloadavg()[0]
+    threads = choose_threads(target, args.batch)
     module = peers.import_version(args.version, args.old)
     chosen = torch.arange(len(target.ids))[target.right]
     values = peers.grid()[:: args.every]
@@ -164,9 +188,9 @@ def race(args, mohs, target, attacks):
                 means[attack, mode] = above[places[places != -1]].mean()
             print(f"- {attack} done", file=sys.stderr, flush=True)
     print("## Wall time\n")
-    print(f"Seconds for {len(chosen)} images; {args.rounds} rounds; torch with {torch.get_num_threads()} "
-          f"threads, batches of {args.batch}; torchattacks at {len(values)} of {len(peers.grid())} "
-          f"epsilons; Square with {args.square_queries} queries for all.\n")
+    print(f"Seconds for {len(chosen)} images; {args.rounds} rounds; torch with {threads} "
+          f"threads, load {load:.1f} at the start, batches of {args.batch}; torchattacks at "
+          f"{len(values)} of {len(peers.grid())} epsilons; Square with {args.square_queries} queries for all.\n")
     names = ["attack", "torchattacks", "mohs exact", "mohs fast", "exact is faster by"]
     names += ["fast is faster by", "mean epsilon, torchattacks", "exact", "fast"]
     print("| " + " | ".join(names) + " |\n|---|" + "---:|" * (len(names) - 1))
@@ -205,6 +229,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--every", type=int, default=1, help="of the grid, for torchattacks only")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--audit", type=float, default=0, help="share of images that fast audits")
     parser.add_argument("--more", default="", help="further options of `mohs attack`, in one string")
     parser.add_argument("--folder", type=Path, default=peers.FOLDER / "attacks")
     args = parser.parse_args()
