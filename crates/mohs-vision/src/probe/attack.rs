@@ -28,8 +28,6 @@ mod rfgsm;
 mod setting;
 mod square;
 mod square_l2;
-#[cfg(test)]
-mod tests;
 mod tifgsm;
 mod tpgd;
 mod upgd;
