@@ -378,6 +378,7 @@ struct Active {
     n_free: usize,
     has_zero_slope: bool,
     margin: f32,
+    least: f32,
     /// Whether the run has ended and its last picture is being judged.
     is_judged: bool,
     /// Only the changed picture is wanted; the trial itself is known.
@@ -471,7 +472,7 @@ impl<'a> Task<'a> {
                         && self.planned.attack.kind != Kind::Minimal
                     {
                         let margin = self.case.margin(&self.case.clean);
-                        self.remember(idx, Trial { margin, ..Trial::default() });
+                        self.remember(idx, Trial { margin, least: margin, ..Trial::default() });
                     } else if let Some(trial) = shelf.find(&self.name, epsilon) {
                         *n_known += 1;
                         self.remember(idx, trial);
@@ -517,7 +518,7 @@ impl<'a> Task<'a> {
     }
 
     fn remember(&mut self, idx: usize, trial: Trial) {
-        let seen = Seen { is_reached: trial.is_reached, margin: f64::from(trial.margin) };
+        let seen = Seen { is_reached: trial.is_reached, least: f64::from(trial.least) };
         self.seen.insert(idx, seen);
         self.trials.push((idx, trial));
         self.n_slopes_known = self.n_slopes_known.max(trial.n_free);
@@ -538,6 +539,7 @@ impl<'a> Task<'a> {
             n_free: 0,
             has_zero_slope: false,
             margin: f32::INFINITY,
+            least: f32::INFINITY,
             is_judged: false,
             is_again,
         });
@@ -605,6 +607,7 @@ impl<'a> Task<'a> {
             End::Answered(pixels, logits) => (self.case.margin(&logits), Some((pixels, logits))),
         };
         active.margin = active.margin.min(margin);
+        active.least = active.least.min(margin).min(active.run.least_margin());
         let reached = changed.filter(|(_, logits)| self.case.is_reached(logits));
         if reached.is_none() && active.restart + 1 < self.memories.len() {
             let (idx, restart) = (active.idx, active.restart + 1);
@@ -616,6 +619,7 @@ impl<'a> Task<'a> {
         let active = self.active.as_ref().expect("because a trial is under way");
         let mut trial = Trial {
             margin: active.margin,
+            least: active.least,
             n_forward: active.n_forward,
             n_gradient: active.n_gradient,
             n_free: active.n_free,

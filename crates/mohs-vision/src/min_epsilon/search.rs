@@ -28,8 +28,15 @@ pub enum Mode {
 pub(super) struct Seen {
     /// Whether the attack reached its aim.
     pub(super) is_reached: bool,
-    /// The margin that was left.
-    pub(super) margin: f64,
+    /// The smallest margin on the way, the last one included.
+    pub(super) least: f64,
+}
+
+impl Seen {
+    /// Whether the aim was reached, if only on the way.
+    fn is_touched(&self) -> bool {
+        self.is_reached || self.least <= 0.0
+    }
 }
 
 /// What to do next.
@@ -65,35 +72,40 @@ pub(super) fn exact(grid: &Grid, seen: &BTreeMap<usize, Seen>) -> Next {
 }
 
 /// To a crossing along the margin, then a few below; `guess` is where to begin.
+///
+/// Some attacks reach their aim on the way and lose it again, so that success comes and goes with
+/// ε. The first ε that touches the aim at all is steadier: it is looked for, and from there on every
+/// ε is tried until one ends in success.
 pub(super) fn fast(grid: &Grid, seen: &BTreeMap<usize, Seen>, guess: f64) -> Next {
-    let Some(high) = first_reached(seen) else {
-        // Nothing reached yet: further up from the largest that was tried.
+    let touched = seen.iter().find(|(_, seen)| seen.is_touched()).map(|(&idx, _)| idx);
+    let Some(high) = touched else {
+        // Nothing touched yet: further up from the largest that was tried.
         let Some((&low, last)) = seen.iter().next_back() else {
             return Next::Try(grid.nearest(guess).max(1).min(grid.len() - 1));
         };
         if low + 1 == grid.len() {
-            return checks(grid, seen, grid.len(), None);
+            return checks(seen, grid.len()).unwrap_or(Next::Found(None));
         }
         return Next::Try(further_up(grid, seen, low, *last));
     };
-    let low = seen.range(..high).next_back();
-    match low {
-        Some((&low, _)) if low + 1 == high => checks(grid, seen, high, Some(high)),
-        None if high == 0 => Next::Found(Some(0)),
-        _ => {
-            let at_zero = Seen { is_reached: false, margin: margin_at_zero(seen) };
-            let (low, below) = low.map_or((0, at_zero), |(&low, below)| (low, *below));
-            if low + 1 == high {
-                // Only ε = 0 is left below, and that changes nothing.
-                return if seen.contains_key(&low) {
-                    checks(grid, seen, high, Some(high))
-                } else {
-                    Next::Try(low)
-                };
-            }
-            Next::Try(between(grid, seen, (low, below), (high, seen[&high])))
+    // Without any change nothing is touched.
+    let at_zero = (0, Seen { is_reached: false, least: margin_at_zero(seen) });
+    let (low, below) =
+        seen.range(..high).next_back().map_or(at_zero, |(&low, &below)| (low, below));
+    if low + 1 < high {
+        return Next::Try(between(grid, seen, (low, below), (high, seen[&high])));
+    }
+    if let Some(next) = checks(seen, high) {
+        return next;
+    }
+    for idx in high..grid.len() {
+        match seen.get(&idx) {
+            None => return Next::Try(idx),
+            Some(seen) if seen.is_reached => return Next::Found(Some(idx)),
+            Some(_) => {}
         }
     }
+    Next::Found(None)
 }
 
 fn first_reached(seen: &BTreeMap<usize, Seen>) -> Option<usize> {
@@ -102,7 +114,7 @@ fn first_reached(seen: &BTreeMap<usize, Seen>) -> Option<usize> {
 
 /// The margin without any change, as far as it is known: that of the smallest ε, or more.
 fn margin_at_zero(seen: &BTreeMap<usize, Seen>) -> f64 {
-    seen.values().map(|seen| seen.margin).fold(0.0, f64::max)
+    seen.values().map(|seen| seen.least).fold(0.0, f64::max)
 }
 
 /// A place above all that were tried, where the margin would end if it went on falling as it did.
@@ -110,9 +122,9 @@ fn further_up(grid: &Grid, seen: &BTreeMap<usize, Seen>, low: usize, last: Seen)
     let epsilon = grid.at(low);
     let before = seen.range(..low).next_back();
     let (earlier, margin) =
-        before.map_or((0.0, last.margin * 2.0), |(&idx, seen)| (grid.at(idx), seen.margin));
-    let slope = (margin - last.margin) / (epsilon - earlier).max(f64::MIN_POSITIVE);
-    let wanted = if 0.0 < slope { epsilon + 1.1 * last.margin / slope } else { epsilon * 2.0 };
+        before.map_or((0.0, last.least * 2.0), |(&idx, seen)| (grid.at(idx), seen.least));
+    let slope = (margin - last.least) / (epsilon - earlier).max(f64::MIN_POSITIVE);
+    let wanted = if 0.0 < slope { epsilon + 1.1 * last.least / slope } else { epsilon * 2.0 };
     // Neither creeping nor leaping.
     let wanted = wanted.clamp(epsilon * 1.2, epsilon * 2.5);
     grid.nearest(wanted).clamp(low + 1, grid.len() - 1)
@@ -126,7 +138,7 @@ fn between(
     (low, below): (usize, Seen),
     (high, above): (usize, Seen),
 ) -> usize {
-    let (left, right) = (below.margin.max(0.0), (-above.margin).max(0.0));
+    let (left, right) = (below.least.max(0.0), (-above.least).max(0.0));
     let middle = usize::midpoint(low, high);
     let n_near = seen.range(low.saturating_sub(4)..=(high + 4).min(grid.len())).count();
     if left + right <= 0.0 || 4 < n_near {
@@ -137,14 +149,11 @@ fn between(
     grid.nearest(wanted).clamp(low + 1, high - 1)
 }
 
-/// Tries the places right below what was found; what is reached there is the new find.
-fn checks(grid: &Grid, seen: &BTreeMap<usize, Seen>, end: usize, found: Option<usize>) -> Next {
-    debug_assert!(end <= grid.len());
-    let below = (1..end).rev().take(N_CHECKS);
-    match below.into_iter().find(|idx| !seen.contains_key(idx)) {
-        Some(idx) => Next::Try(idx),
-        None => Next::Found(found),
-    }
+/// The next of the places right below a find that was not tried; the margin changes step by step,
+/// so that what lies further below is rarely touched.
+fn checks(seen: &BTreeMap<usize, Seen>, end: usize) -> Option<Next> {
+    let mut below = (1..end).rev().take(N_CHECKS);
+    below.find(|idx| !seen.contains_key(idx)).map(Next::Try)
 }
 
 #[cfg(test)]
@@ -178,16 +187,16 @@ mod tests {
     fn even(crossing: f64) -> impl Fn(usize) -> Seen {
         move |idx| {
             let margin = 5.0 * (1.0 - grid().at(idx) / crossing);
-            Seen { is_reached: margin <= 0.0, margin }
+            Seen { is_reached: margin <= 0.0, least: margin }
         }
     }
 
     #[test]
     fn exact_stops_at_the_first_success_and_sweep_never() {
-        let rule = |idx: usize| Seen { is_reached: [30, 31, 40].contains(&idx), margin: 1.0 };
+        let rule = |idx: usize| Seen { is_reached: [30, 31, 40].contains(&idx), least: 1.0 };
         assert_eq!(run(exact, rule), (Some(30), 31));
         assert_eq!(run(sweep, rule), (Some(30), 140));
-        let never = |_| Seen { is_reached: false, margin: 1.0 };
+        let never = |_| Seen { is_reached: false, least: 1.0 };
         assert_eq!(run(exact, never), (None, 140));
         assert_eq!(run(sweep, never), (None, 140));
     }
@@ -211,9 +220,23 @@ mod tests {
     fn fast_finds_a_success_that_lies_a_little_lower() {
         let rule = |idx: usize| Seen {
             is_reached: idx == 27 || 30 <= idx,
-            margin: 30.0 - f64::from(u32::try_from(idx).unwrap()),
+            least: 30.0 - f64::from(u32::try_from(idx).unwrap()),
         };
         assert_eq!(run(|grid, seen| fast(grid, seen, 0.002), rule).0, Some(27));
+    }
+
+    #[test]
+    fn fast_finds_the_first_success_where_it_comes_and_goes_but_is_touched_throughout() {
+        let rule = |idx: usize| {
+            let margin = 40.0 - f64::from(u32::try_from(idx).unwrap());
+            Seen { is_reached: idx == 43 || 60 <= idx, least: margin }
+        };
+        assert_eq!(run(exact, rule).0, Some(43));
+        for guess in [0.0005, 0.003, 0.02] {
+            let (found, n) = run(|grid, seen| fast(grid, seen, guess), rule);
+            assert_eq!(found, Some(43));
+            assert!(n <= 20, "{n}");
+        }
     }
 
     proptest! {
@@ -224,12 +247,12 @@ mod tests {
         ) {
             let rule = |idx: usize| {
                 let is_reached = pattern[idx].0 && 0 < idx;
-                Seen { is_reached, margin: pattern[idx].1.abs() * if is_reached { -1.0 } else { 1.0 } }
+                Seen { is_reached, least: pattern[idx].1.abs() * if is_reached { -1.0 } else { 1.0 } }
             };
             let (found, _) = run(|grid, seen| fast(grid, seen, guess), rule);
             if let Some(found) = found {
                 prop_assert!(pattern[found].0);
-                for idx in found.saturating_sub(4).max(1)..found {
+                for idx in found.saturating_sub(N_CHECKS).max(1)..found {
                     prop_assert!(!pattern[idx].0);
                 }
             }

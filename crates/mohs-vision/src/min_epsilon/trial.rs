@@ -20,6 +20,8 @@ pub(super) struct Trial {
     pub(super) answer: usize,
     /// The margin that was left.
     pub(super) margin: f32,
+    /// The smallest margin on the way, the last one included.
+    pub(super) least: f32,
     /// The size of the change.
     pub(super) size: f32,
     /// How often the model was asked for an answer.
@@ -40,6 +42,7 @@ impl Trial {
             f32::from(u8::from(self.is_reached)),
             self.answer as f32,
             self.margin,
+            self.least,
             self.size,
             self.n_free as f32,
             f32::from(u8::from(self.has_zero_slope)),
@@ -51,7 +54,7 @@ impl Trial {
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
     fn from_numbers(numbers: &[f32]) -> Option<Trial> {
-        let &[reached, answer, margin, size, n_free, zero, f1, f0, g1, g0] = numbers else {
+        let &[reached, answer, margin, least, size, n_free, zero, f1, f0, g1, g0] = numbers else {
             return None;
         };
         let whole = |high: f32, low: f32| ((high as u64) << 20) + low as u64;
@@ -59,6 +62,7 @@ impl Trial {
             is_reached: 0.0 < reached,
             answer: answer as usize,
             margin,
+            least,
             size,
             n_forward: whole(f1, f0),
             n_gradient: whole(g1, g0),
@@ -133,6 +137,7 @@ mod tests {
             is_reached: true,
             answer: 999,
             margin: -0.25,
+            least: -0.5,
             size: 0.004,
             n_forward: (1 << 30) + 5_001,
             n_gradient: 40,

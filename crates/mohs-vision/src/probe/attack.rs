@@ -183,9 +183,16 @@ pub struct Reply {
 #[derive(Debug, Default)]
 pub struct Memory {
     /// Slopes of the first steps, which are the same for every ε that does not hold them back.
-    slopes: Vec<Vec<f32>>,
+    slopes: Vec<Slope>,
     /// The noise of the start.
     noise: Option<Vec<f32>>,
+}
+
+/// A slope that is kept, with the margin at its place.
+#[derive(Debug, Clone)]
+struct Slope {
+    numbers: Vec<f32>,
+    margin: f32,
 }
 
 /// One run of an attack on one picture with one ε.
@@ -196,6 +203,11 @@ pub trait Run: Send + std::fmt::Debug {
     /// How many of its steps were not held back by ε: a larger ε takes the same ones.
     fn n_free(&self) -> usize {
         0
+    }
+
+    /// The smallest margin that it met on the way; infinite if it did not look.
+    fn least_margin(&self) -> f32 {
+        f32::INFINITY
     }
 
     /// How many slopes it took from memory instead of asking.

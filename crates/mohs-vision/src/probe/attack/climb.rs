@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::difgsm::{Diversity, Shrunk};
 use super::luck::{START, STEPS};
 use super::tifgsm::Kernel;
-use super::{Case, End, Loss, Luck, Memory, Move, Reply, Run, norm};
+use super::{Case, End, Loss, Luck, Memory, Move, Reply, Run, Slope, norm};
 
 /// How an attack climbs.
 #[derive(Debug)]
@@ -83,6 +83,7 @@ pub(super) struct Climb {
     is_free: bool,
     n_free: usize,
     n_reused: usize,
+    least_margin: f32,
     shrunk: Option<Shrunk>,
 }
 
@@ -102,6 +103,7 @@ impl Climb {
             is_free: false,
             n_free: 0,
             n_reused: 0,
+            least_margin: f32::INFINITY,
             shrunk: None,
         })
     }
@@ -177,22 +179,29 @@ impl Climb {
     }
 
     /// The slope at the place where it is, from what the model said.
-    fn slope(&mut self, reply: Reply) -> Vec<f32> {
+    fn slope(&mut self, reply: Reply) -> Slope {
         let Reply { pixels, logits, loss, mut gradient } = reply;
+        // What is said of a shrunk picture is not said of the picture.
+        let mut margin = f32::INFINITY;
         match self.shrunk.take() {
             Some(shrunk) => gradient = shrunk.spread_back(&gradient),
-            None => self.z = pixels,
+            None => {
+                margin = self.case.margin(&logits);
+                self.z = pixels;
+            }
         }
         if let What::Jitter { .. } = self.recipe.what
             && self.case.is_wrong(&logits)
         {
             super::jitter::per_change(&self.case.pixels, &self.z, loss, &mut gradient);
         }
-        gradient
+        Slope { numbers: gradient, margin }
     }
 
     /// Takes a step along a slope.
-    fn advance(&mut self, mut slope: Vec<f32>) {
+    fn advance(&mut self, slope: Slope) {
+        self.least_margin = self.least_margin.min(slope.margin);
+        let mut slope = slope.numbers;
         if let Some(kernel) = &self.recipe.smoothing {
             slope = kernel.smooth(&slope, self.case.width, self.case.height);
         }
@@ -248,15 +257,16 @@ impl Run for Climb {
                 let mut slope = self.slope(reply);
                 self.n_passes += 1;
                 if 1 < self.recipe.passes {
+                    let numbers = std::mem::take(&mut slope.numbers);
                     if self.sum.is_empty() {
-                        self.sum = slope;
+                        self.sum = numbers;
                     } else {
-                        self.sum.iter_mut().zip(&slope).for_each(|(sum, slope)| *sum += slope);
+                        self.sum.iter_mut().zip(&numbers).for_each(|(sum, slope)| *sum += slope);
                     }
                     if self.n_passes < self.recipe.passes {
                         return self.ask();
                     }
-                    slope = std::mem::take(&mut self.sum);
+                    slope.numbers = std::mem::take(&mut self.sum);
                 }
                 self.n_passes = 0;
                 if self.is_free && memory.slopes.len() == self.step {
@@ -284,6 +294,10 @@ impl Run for Climb {
 
     fn n_free(&self) -> usize {
         self.n_free
+    }
+
+    fn least_margin(&self) -> f32 {
+        self.least_margin
     }
 
     fn n_reused(&self) -> usize {
