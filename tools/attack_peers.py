@@ -223,7 +223,8 @@ def batch_norm(settings, x, scale, bias, mean, variance):
 
 def reshape(settings, x, shape):
     # Files made for a batch of one say so here.
-    return x.reshape(len(x), *[x.shape[idx] if n == 0 else n for idx, n in enumerate(shape.tolist())][1:])
+    sizes = [x.shape[idx] if n == 0 else n for idx, n in enumerate(shape.tolist())]
+    return x.reshape(len(x), *sizes[1:])
 
 
 def reduce_mean(settings, x, axes=None):
@@ -354,8 +355,7 @@ def smallest(module, attack, arguments, target, chosen, **options):
     `as-is` is what torchattacks does by itself (the global generator goes on from epsilon to
     epsilon, but APGD and Square set it anew at every call, to 0 if `seed` is 1), `fresh` gives every
     epsilon its own, `common` gives all epsilons of a batch the same, for which batches are kept
-    whole. Also returns how often a picture had numbers that are none (torchattacks divides by
-    gradients of zero); those fool nobody here.
+    whole. Also returns how often a picture had numbers that are none; those fool nobody here.
     """
     values = options.get("grid", grid())
     noise, drop = options.get("noise", "as-is"), options.get("drop", True)

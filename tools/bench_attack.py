@@ -9,8 +9,9 @@ Needs tools/requirements-attacks.txt, and makes a Python with it where that is m
 model gets wrong from the start are left out of all numbers.
 
 `calls` runs `mohs attack` thrice on the same images: `--mode sweep` (every epsilon of the grid by
-itself, nothing shared), `exact` and `fast` (with --audit 0 unless told otherwise). A call is one picture through the model; its cost is 1
-for an answer and 3 for an answer with its gradient. Printed per attack and per image:
+itself, nothing shared), `exact` and `fast` (with --audit 0 unless told otherwise). A call is one
+picture through the model; its cost is 1 for an answer and 3 for an answer with its gradient. Printed
+per attack and per image:
 
 - nominal: all 140 epsilons, each to its last step (of Square: its start and all its queries);
 - sweep: as nominal, but Square stops when it has fooled the model;
@@ -104,7 +105,7 @@ def count_calls(args, mohs, target, attacks):
             ours.append(costs(rows).sum() / n)
             calls.append((attack, mode, rows["n_forward"].mean(), rows["n_gradient"].mean()))
         exact, fast = ours
-        same = {mode: (places[mode] == places["sweep"])[attacked].mean() for mode in ["exact", "fast"]}
+        same = {mode: (found == places["sweep"])[attacked].mean() for mode, found in places.items()}
         if same["exact"] != 1:
             failures.append(f"{attack}: exact is not what the sweep finds on {1 - same['exact']:.2%}")
         sums += [nominal, sweep, least, exact, fast]
@@ -190,7 +191,8 @@ def race(args, mohs, target, attacks):
     print("## Wall time\n")
     print(f"Seconds for {len(chosen)} images; {args.rounds} rounds; torch with {threads} "
           f"threads, load {load:.1f} at the start, batches of {args.batch}; torchattacks at "
-          f"{len(values)} of {len(peers.grid())} epsilons; Square with {args.square_queries} queries for all.\n")
+          f"{len(values)} of {len(peers.grid())} epsilons; "
+          f"Square with {args.square_queries} queries for all.\n")
     names = ["attack", "torchattacks", "mohs exact", "mohs fast", "exact is faster by"]
     names += ["fast is faster by", "mean epsilon, torchattacks", "exact", "fast"]
     print("| " + " | ".join(names) + " |\n|---|" + "---:|" * (len(names) - 1))

@@ -133,7 +133,8 @@ def main():
     if args.only_torchattacks:
         return
 
-    options = dict(preset=args.preset, mode=args.mode, seed=args.seed, square_queries=args.square_queries)
+    options = dict(preset=args.preset, mode=args.mode, seed=args.seed)
+    options["square_queries"] = args.square_queries
     table, _, seconds = peers.run_mohs(mohs, target, attacks, args.folder, **options)
     print(f"- mohs: {seconds:.0f} s\n")
     failures = []

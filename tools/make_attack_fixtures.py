@@ -359,6 +359,8 @@ def cases(targets):
     add("jitter", [LARGE], jitter, pictures=(1,), target=targets[1])
     add("square", [0.01], dict(n_queries=40, p_init=0.8, loss="margin"), target=targets[0])
     add("square", [0.045], dict(n_queries=40, p_init=0.8, loss="margin"))
+    # Once the model is fooled the margin has no gradient, 0 / 0 has the sign 0, and the picture rests.
+    add("upgd", [LARGE], dict(step, loss="margin", decay=1.0, random_start=False))
     return rows
 
 
