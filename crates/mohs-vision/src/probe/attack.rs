@@ -229,13 +229,11 @@ impl Attack {
     /// Returns the name most like this one.
     fn nearest(name: &str) -> Option<&'static str> {
         let wanted = name.to_lowercase();
-        let names = ATTACKS.iter().flat_map(|attack| {
-            std::iter::once((attack.name, attack.name))
-                .chain(attack.also_called.iter().map(|other| (*other, attack.name)))
-        });
-        let names: Vec<(&str, &'static str)> = names.collect();
-        let found = nearest(&wanted, names.iter().map(|(name, _)| *name))?;
-        names.iter().find(|(name, _)| *name == found).map(|(_, attack)| *attack)
+        let by_name = nearest(&wanted, ATTACKS.iter().map(|attack| attack.name));
+        let by_other_name = || {
+            nearest(&wanted, ATTACKS.iter().flat_map(|attack| attack.also_called.iter().copied()))
+        };
+        Attack::find(&by_name.or_else(by_other_name)?).map(|attack| attack.name)
     }
 
     /// Starts a run.

@@ -254,6 +254,12 @@ impl Run for Climb {
         match reply {
             None => self.begin(memory),
             Some(reply) => {
+                // The margin is climbed up to a mistake and not beyond.
+                if matches!(self.recipe.what, What::Plain(Loss::Margin))
+                    && self.case.is_reached(&reply.logits)
+                {
+                    return Move::End(End::Answered(reply.pixels, reply.logits));
+                }
                 let mut slope = self.slope(reply);
                 self.n_passes += 1;
                 if 1 < self.recipe.passes {

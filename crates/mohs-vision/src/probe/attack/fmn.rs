@@ -84,12 +84,13 @@ impl Descent {
         } else if self.best.is_some() {
             self.epsilon *= 1.0 + gamma;
         } else {
-            // As far as the nearest mistake would be if the margin fell evenly.
+            // As far as the nearest mistake would be if the margin fell evenly, and a little
+            // further: else it would be approached for ever and never crossed.
             let dual = match self.norm {
                 Norm::Linf => norm::l1(slope),
                 Norm::L2 => norm::l2(slope),
             };
-            self.epsilon = size + margin.abs() / dual.max(f32::MIN_POSITIVE);
+            self.epsilon = (size + margin.abs() / dual.max(f32::MIN_POSITIVE)) * (1.0 + gamma);
         }
     }
 }
