@@ -211,6 +211,36 @@ pub fn score(input: &Input<'_>) -> Result<AttackFindings, AttackError> {
     })
 }
 
+/// Where a stimulus stands between easy and hard.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The stimulus.
+    pub stimulus: StimulusId,
+    /// Its band, by place from easy to hard and by name.
+    pub band: Option<(usize, String)>,
+    /// Its difficulty.
+    pub difficulty: Option<f64>,
+}
+
+/// Returns where each attacked stimulus stands, those with a band first, from easy to hard.
+pub fn standings(input: &Input<'_>) -> Result<Vec<Standing>, AttackError> {
+    let table = Table::new(input)?;
+    let names: Vec<&String> = table.bands.iter().flat_map(|bands| &bands.names).collect();
+    let mut standings: Vec<Standing> = table
+        .stimuli
+        .iter()
+        .map(|shown| Standing {
+            stimulus: shown.id.clone(),
+            band: shown.band_idx.map(|idx| (idx, names[idx].clone())),
+            difficulty: shown.difficulty.map(|row| row.estimate.value),
+        })
+        .collect();
+    let band = |standing: &Standing| standing.band.as_ref().map_or(usize::MAX, |band| band.0);
+    let value = |standing: &Standing| standing.difficulty.unwrap_or(f64::MAX);
+    standings.sort_by(|a, b| band(a).cmp(&band(b)).then(value(a).total_cmp(&value(b))));
+    Ok(standings)
+}
+
 fn check(options: &Options) -> Result<(), ScoreError> {
     let bad = |name, expected, found: String| Err(ScoreError::BadOption { name, expected, found });
     if !(0.0 < options.confidence && options.confidence < 1.0) {
