@@ -5,7 +5,7 @@ use mohs_data::Estimate;
 use super::Canvas;
 use super::axis::{self, Tick, percent_ticks};
 use super::legend::{self, Entry, Swatch};
-use super::scale::{Scale, round_end};
+use super::scale::Scale;
 use super::svg::{Rect, Svg};
 use crate::number::round_number;
 
@@ -46,7 +46,7 @@ pub(crate) fn over_epsilon(
     legend::draw(&mut svg, &entries, 2.0, 0.0, width);
 
     let n_ticks = if canvas == Canvas::Wide { 6 } else { 4 };
-    let end = round_end(lines.iter().map(|line| line.to).fold(0.0, f64::max), n_ticks);
+    let end = lines.iter().map(|line| line.to).fold(0.0, f64::max);
     let x = Scale::linear((0.0, end), (plot.x, plot.right()));
     let y = Scale::linear((0.0, 1.0), (plot.bottom(), plot.y));
     let ticks = percent_ticks(&y, &[0.0, 0.25, 0.5, 0.75, 1.0]);

@@ -44,11 +44,14 @@ pub(crate) fn answer(found: &AttackFindings) -> String {
     let Some((table, finding)) = first_finding(found) else {
         return "Nothing was attacked.".into();
     };
-    let start = trend(found, finding).unwrap_or_else(|| overall(table, finding));
-    let sentences = [start, all_attacks(table), gain(table, finding)];
-    let sentences: Vec<String> =
-        sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect();
-    sentences.join(" ")
+    trend(finding).unwrap_or_else(|| overall(table, finding))
+}
+
+/// Returns what else is worth knowing at once: whether other attacks say the same, and what a second
+/// model gains; empty when there is nothing.
+pub(crate) fn more(found: &AttackFindings) -> String {
+    let Some((table, finding)) = first_finding(found) else { return String::new() };
+    format!("{} {}", all_attacks(table), gain(table, finding)).trim().to_owned()
 }
 
 fn name(text: &str) -> String {
@@ -56,9 +59,8 @@ fn name(text: &str) -> String {
 }
 
 /// Returns what easy and hard stimuli need under one attack.
-fn trend(found: &AttackFindings, finding: &AttackFinding) -> Option<String> {
+fn trend(finding: &AttackFinding) -> Option<String> {
     let difference = finding.easy_minus_hard.as_ref()?;
-    let (easiest, hardest) = (found.bands.first()?, found.bands.last()?);
     let easy = finding.bands.first()?.restricted_mean?;
     let hard = finding.bands.last()?.restricted_mean?;
     let verdict = match side(difference) {
@@ -67,14 +69,12 @@ fn trend(found: &AttackFindings, finding: &AttackFinding) -> Option<String> {
         Side::Unclear => "Easy and hard stimuli need about the same changes, as far as can be told",
     };
     Some(format!(
-        "{verdict}: to fool {} with {} takes a mean ε of {} in the easiest band ({}) and {} in the \
-         hardest ({}).",
+        "{verdict}: to fool {} with {} takes a mean ε of {} in the easiest band and {} in the \
+         hardest.",
         name(finding.model.as_str()),
         name(&finding.attack),
         Unit::Epsilon.value(easy.value),
-        easiest.name,
         Unit::Epsilon.value(hard.value),
-        hardest.name,
     ))
 }
 
@@ -107,7 +107,8 @@ fn all_attacks(table: &AttackTable) -> String {
         false => "pairs of model and attack",
     };
     format!(
-        "The interval of that difference lies above 0 for {} of {} {what}.",
+        "The interval of the difference between the easiest and the hardest band lies above 0 for {} \
+         of {} {what}.",
         count(n_above),
         count(differences.len())
     )

@@ -37,8 +37,9 @@ pub(super) fn chapter(found: &AttackFindings, pictures: &Pictures) -> Chapter {
         Some(methods::section(found)),
     ];
     let front = format!(
-        "<p class=\"lede\">Based on {}. {} Brackets are {}, <i>n</i> says how many stimuli stand \
+        "<p class=\"lede\">{} Based on {}. {} Brackets are {}, <i>n</i> says how many stimuli stand \
          behind a number. ε is the size of a change in pixels from 0 to 1.</p>\n{}{}",
+        esc(&headline::more(found)),
         esc(&headline::basis(found)),
         esc(&headline::bands_from(found)),
         headline::intervals(found),

@@ -10,7 +10,7 @@ use super::{WIDTH, caveats, one_line, paragraph, section};
 use crate::TextTable;
 use crate::headline::attacks as headline;
 use crate::number::{Unit, bare_p_value, count, fixed};
-use crate::width::{columns, shorten};
+use crate::width::shorten;
 
 /// Rows listed before the rest is left to other formats.
 const MOST_LISTED: usize = 40;
@@ -19,18 +19,20 @@ const NAME: usize = 16;
 pub(super) fn chapter(found: &AttackFindings) -> String {
     let mut text = paragraph(&headline::answer(found));
     text += &paragraph(&format!(
-        "{}. Brackets are {}.",
+        "{} {}. Brackets are {}.",
+        headline::more(found),
         headline::basis(found),
         headline::intervals(found)
     ));
-    for table in &found.tables {
-        text += &means(found, table);
-    }
+    let is_main = |table: &&AttackTable| headline::is_main(table);
+    text += &found.tables.iter().filter(is_main).map(|t| means(found, t)).collect::<String>();
     if let Some(table) = headline::main_table(found) {
         text += &easy_and_hard(table);
         text += &gains(table);
     }
     text += &clean(found);
+    let others = found.tables.iter().filter(|table| !headline::is_main(table));
+    text += &others.map(|table| means(found, table)).collect::<String>();
     text += &masking(found);
     text += &search(found);
     text += &caveats(&found.caveats);
@@ -49,6 +51,12 @@ fn short(text: &str) -> String {
     shorten(&one_line(text), NAME)
 }
 
+/// Returns the name of a band without its range, which does not fit above a column.
+fn band_name(found: &AttackFindings, idx: usize) -> String {
+    let name = one_line(&found.bands[idx].name);
+    shorten(name.split(" (").next().unwrap_or(&name), 7)
+}
+
 fn rest(n: usize) -> String {
     match n.saturating_sub(MOST_LISTED) {
         0 => String::new(),
@@ -59,9 +67,9 @@ fn rest(n: usize) -> String {
 /// The table of the paper: attacks down, bands across, one for each model.
 fn means(found: &AttackFindings, table: &AttackTable) -> String {
     let mut text = String::new();
-    // Indent, name, the columns `all`, `fooled` and `survived`, then bands of eleven columns.
-    let room = WIDTH.saturating_sub(2 + NAME + 11 + 9 + 10);
-    let n_bands = found.bands.len().min(room / 11);
+    // Indent, name, the columns `all`, `fooled` and `survived`, then bands of nine columns.
+    let room = WIDTH.saturating_sub(2 + NAME + 10 + 8 + 10);
+    let n_bands = found.bands.len().min(room / 9);
     let shown = super::models::evenly(found.bands.len(), n_bands);
     for model in &found.models {
         let attacks: Vec<&AttackFinding> =
@@ -70,7 +78,7 @@ fn means(found: &AttackFindings, table: &AttackTable) -> String {
             continue;
         }
         let mut headers = vec!["attack".to_owned(), "all".to_owned()];
-        headers.extend(shown.iter().map(|idx| shorten(&one_line(&found.bands[*idx].name), 9)));
+        headers.extend(shown.iter().map(|idx| band_name(found, *idx)));
         headers.extend(["fooled".to_owned(), "survived".to_owned()]);
         let mut rows = TextTable::new(headers).indented(2);
         for attack in attacks.iter().take(MOST_LISTED) {
@@ -86,7 +94,7 @@ fn means(found: &AttackFindings, table: &AttackTable) -> String {
         };
         let name = shorten(&one_line(model.model.as_str()), 24);
         let title = format!("{what}, {name} ({})", headline::about(table));
-        text += &section(&title, &rows);
+        text += &section(&shorten(&title, WIDTH), &rows);
         text += &rest(attacks.len());
     }
     text
@@ -161,7 +169,7 @@ fn gains(table: &AttackTable) -> String {
 fn clean(found: &AttackFindings) -> String {
     let mut headers = vec!["model".to_owned(), "right %".to_owned()];
     let shown = super::models::evenly(found.bands.len(), found.bands.len().min(5));
-    headers.extend(shown.iter().map(|idx| shorten(&one_line(&found.bands[*idx].name), 8)));
+    headers.extend(shown.iter().map(|idx| band_name(found, *idx)));
     let mut list = TextTable::new(headers).indented(2);
     let share = |e: &Estimate| fixed(e.value * 100.0, 1);
     for model in &found.models {
@@ -228,6 +236,5 @@ fn search(found: &AttackFindings) -> String {
         count(n_forward),
         count(n_gradient)
     );
-    debug_assert!(columns(&text) < 1_000, "a few numbers in a sentence");
     paragraph(&text)
 }

@@ -41,7 +41,7 @@ pub(super) fn by_model(found: &AttackFindings, table: &AttackTable) -> String {
         match attacks.is_empty() {
             true => String::new(),
             false => format!(
-                "<h3>{}: {}</h3>\n<div class=\"stack short-table\">{}</div>\n",
+                "<h3>{}: {}</h3>\n<div class=\"stack deep short-table\">{}</div>\n",
                 esc(model.model.as_str()),
                 headline::about(table),
                 sheet(found, table, &attacks)

@@ -85,7 +85,7 @@ fn clean(found: &AttackFindings) -> String {
         sheet.push(cells);
     }
     format!(
-        "<h3>Right answers before any attack</h3>\n<div class=\"stack short-table\">{}</div>\n",
+        "<h3>Right answers before any attack</h3>\n<div class=\"stack deep short-table\">{}</div>\n",
         sheet.table("Right answers before any attack")
     )
 }
@@ -113,7 +113,7 @@ fn differences(found: &AttackFindings) -> String {
     format!(
         "<h3>Against {}, in points</h3>\n<p class=\"lede\">Right answers of the model minus those of \
          {}, on stimuli that both answered. Below 0 on hard stimuli and not on easy ones: what the \
-         defence costs is paid on hard stimuli.</p>\n<div class=\"stack short-table\">{}</div>\n",
+         defence costs is paid on hard stimuli.</p>\n<div class=\"stack deep short-table\">{}</div>\n",
         esc(first),
         esc(first),
         sheet.table("Differences of right answers before any attack")
@@ -142,7 +142,7 @@ fn gains(found: &AttackFindings, table: &AttackTable) -> String {
         "<h3>Gain under attack: {}</h3>\n<p class=\"lede\">Area under the curve of {second} minus \
          that of {}, up to ε {}, on the same stimuli: those that both get right before the attack. \
          <i>Easiest − hardest</i> above 0 says that more is gained on easy stimuli.</p>\n\
-         <div class=\"stack short-table\">{}</div>\n",
+         <div class=\"stack deep short-table\">{}</div>\n",
         headline::about(table),
         esc(first),
         Unit::Epsilon.value(table.horizon),

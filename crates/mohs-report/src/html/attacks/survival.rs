@@ -1,6 +1,8 @@
 //! Shares that survive as ε grows, on easy and on hard stimuli, and the areas under them.
 
-use mohs_score::model::robustness::{AttackFinding, AttackFindings, AttackTable, SurvivalCurve};
+use mohs_score::model::robustness::{
+    AttackFinding, AttackFindings, AttackTable, AttackedModel, SurvivalCurve,
+};
 
 use super::super::figure::Figure;
 use super::super::section::Section;
@@ -23,12 +25,8 @@ pub(super) fn section(found: &AttackFindings) -> Option<Section> {
     let attack = headline::shown_attack(table)?;
     let shown: Vec<&AttackFinding> =
         table.attacks.iter().filter(|finding| finding.attack == attack).collect();
-    let areas: String = found
-        .tables
-        .iter()
-        .filter(|table| headline::is_main(table))
-        .map(|table| areas(found, table))
-        .collect();
+    let tables = found.tables.iter().filter(|table| headline::is_main(table));
+    let areas: String = tables.map(|table| areas(found, table)).collect();
     Some(Section {
         id: "attacks-survival",
         nav: "Survival",
@@ -53,11 +51,6 @@ fn chart(
             curves.map(move |(idx, curve)| (model_idx, *finding, idx, curve))
         })
         .collect();
-    // As far as something still happens: to the horizon only where some survive it.
-    let last = |curve: &SurvivalCurve| match curve.known_to {
-        Some(known_to) => known_to,
-        None => curve.steps.last().map_or(0.0, |step| step.epsilon),
-    };
     let end = curves.iter().map(|(.., curve)| last(curve)).fold(0.0, f64::max);
     let lines: Vec<StepLine> = curves
         .iter()
@@ -101,6 +94,12 @@ fn chart(
     figure.html(|canvas| survival::over_epsilon(canvas, &lines, &axis, figure.title))
 }
 
+/// Returns how far a curve says something: to where it is known, or to where nothing is left.
+fn last(curve: &SurvivalCurve) -> f64 {
+    let end = curve.steps.last().map_or(0.0, |step| step.epsilon);
+    curve.known_to.unwrap_or(end)
+}
+
 fn line(
     finding: &AttackFinding,
     curve: &SurvivalCurve,
@@ -133,7 +132,7 @@ fn line(
         paint: paint::set(model_idx),
         is_dashed: 0 < idx,
         falls: curve.steps.iter().map(|step| (step.epsilon, step.survival)).collect(),
-        to: curve.known_to.map_or(end, |known_to| known_to.min(end)),
+        to: last(curve).min(end),
         tips,
     }
 }
@@ -143,24 +142,34 @@ fn as_real(n: usize) -> f64 {
     n as f64
 }
 
-/// The areas under the curves, attack by attack.
+/// The areas under the curves, attack by attack, one table for each model.
 fn areas(found: &AttackFindings, table: &AttackTable) -> String {
-    let mut columns = vec![Column::text("Attack", "attack")];
-    let is_of_one = headline::is_of_one_model(table);
-    if !is_of_one {
-        columns.push(Column::text("Model", "model"));
-    }
-    columns.push(Column::estimate("All stimuli", "restricted_mean", Unit::Epsilon));
+    let horizon = Unit::Epsilon.value(table.horizon);
+    let tables: String = found.models.iter().map(|model| areas_of(found, table, model)).collect();
+    format!(
+        "<h3>Area under the curve, up to ε {horizon}: {}</h3>\n\
+         <p class=\"lede\">The same as the mean of the smallest ε when survivors count with ε \
+         {horizon}: a bound from below where some survive. It needs no further call of the model. \
+         <i>Of the whole</i> is the area for all stimuli divided by that ε: 100 % where nothing is \
+         ever fooled.</p>\n{tables}",
+        headline::about(table),
+    )
+}
+
+fn areas_of(found: &AttackFindings, table: &AttackTable, model: &AttackedModel) -> String {
+    let mut columns = vec![
+        Column::text("Attack", "attack"),
+        Column::estimate("All stimuli", "restricted_mean", Unit::Epsilon),
+    ];
     columns.extend(found.bands.iter().map(|band| Column::named(&band.name, Unit::Epsilon)));
-    columns.push(Column::number("Share of the whole", "share_of_horizon"));
+    columns.push(Column::number("Of the whole", "share_of_horizon"));
     let mut sheet = Sheet::new(columns);
-    for attack in &table.attacks {
+    for attack in table.attacks.iter().filter(|attack| attack.model == model.model) {
         let why = "none attacked";
-        let mut cells = vec![Cell::Text(attack.attack.clone())];
-        if !is_of_one {
-            cells.push(Cell::Text(attack.model.to_string()));
-        }
-        cells.push(cell(attack.overall.restricted_mean.as_ref(), why));
+        let mut cells = vec![
+            Cell::Text(attack.attack.clone()),
+            cell(attack.overall.restricted_mean.as_ref(), why),
+        ];
         cells.extend(attack.bands.iter().map(|band| cell(band.restricted_mean.as_ref(), why)));
         cells.resize(sheet.columns.len() - 1, Cell::Missing(why));
         cells.push(match attack.overall.restricted_mean {
@@ -172,15 +181,12 @@ fn areas(found: &AttackFindings, table: &AttackTable) -> String {
         });
         sheet.push(cells);
     }
+    if sheet.rows.is_empty() {
+        return String::new();
+    }
     format!(
-        "<h3>Area under the curve, up to ε {}: {}</h3>\n\
-         <p class=\"lede\">The same as the mean of the smallest ε when survivors count with ε {}: a \
-         bound from below where some survive. It needs no further call of the model. <i>Share of the \
-         whole</i> is the area for all stimuli divided by that ε: 100 % where nothing is ever \
-         fooled.</p>\n<div class=\"stack short-table\">{}</div>\n",
-        Unit::Epsilon.value(table.horizon),
-        headline::about(table),
-        Unit::Epsilon.value(table.horizon),
-        sheet.table("Areas under the curves of survivors")
+        "<h3>{}</h3>\n<div class=\"stack deep short-table\">{}</div>\n",
+        esc(model.model.as_str()),
+        sheet.table(&format!("Areas under the curves of survivors, {}", model.model))
     )
 }

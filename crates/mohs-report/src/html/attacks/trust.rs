@@ -43,7 +43,7 @@ fn masking(found: &AttackFindings) -> String {
          are zero, random or those of probabilities, or where Square, which asks for none, fools a \
          stimulus at a smaller ε than every other attack, they may not tell how robust a model is. \
          Square wins now and then by luck: it counts as a sign when the whole interval lies above \
-         5 %.</p>\n<div class=\"stack short-table\">{}</div>\n",
+         5 %.</p>\n<div class=\"stack deep short-table\">{}</div>\n",
         sheet.table("Signs of masked gradients")
     )
 }

@@ -17,8 +17,8 @@
 //! neither dropped nor given a number. Where every survivor was tried up to `E`, the area is the
 //! mean of `min(ε, E)`, and its interval Student's.
 //!
-//! At 1 and at 0 Greenwood's variance says nothing, and Wilson's interval for the stimuli at risk
-//! stands in.
+//! At 0 Greenwood's variance says nothing, and Wilson's interval for none of all stimuli stands in,
+//! no wider than the step before.
 //!
 //! # References
 //!
@@ -80,7 +80,9 @@ pub(super) fn curve(sorted: &[Observation], confidence: f64) -> Vec<SurvivalStep
         let n_left = n_at_risk - n_fooled;
         let estimate = if n_left == 0 {
             survival = 0.0;
-            wilson(0, n_at_risk, confidence)
+            let none = wilson(0, sorted.len(), confidence);
+            let before = steps.last().map_or(1.0, |step: &SurvivalStep| step.survival.high);
+            none.map(|none| Estimate { high: none.high.min(before), n: n_at_risk, ..none })
         } else {
             survival *= real(n_left) / real(n_at_risk);
             greenwood += real(n_fooled) / (real(n_at_risk) * real(n_left));
