@@ -186,13 +186,15 @@ pub(crate) fn about(table: &AttackTable) -> String {
         Norm::Linf => "L∞",
         Norm::L2 => "L2",
     };
-    let goal = match table.goal {
-        Goal::Fool => "any wrong answer",
-        Goal::Target => "one chosen wrong answer",
-        Goal::Correct => "from wrong to right",
+    let goal = match (table.goal, table.is_bound) {
+        (Goal::Fool, false) => "any wrong answer",
+        (Goal::Fool, true) => "bounds from above",
+        (Goal::Target, false) => "one chosen wrong answer",
+        (Goal::Target, true) => "one chosen wrong answer, bounds from above",
+        (Goal::Correct, false) => "from wrong to right",
+        (Goal::Correct, true) => "from wrong to right, bounds from above",
     };
-    let kind = if table.is_bound { ", bounds from above" } else { "" };
-    format!("{norm}, {goal}{kind}")
+    format!("{norm}, {goal}")
 }
 
 /// Returns what the intervals are: `95 % intervals`.

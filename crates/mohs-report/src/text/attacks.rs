@@ -79,7 +79,8 @@ fn means(found: &AttackFindings, table: &AttackTable) -> String {
         }
         let mut headers = vec!["attack".to_owned(), "all".to_owned()];
         headers.extend(shown.iter().map(|idx| band_name(found, *idx)));
-        headers.extend(["fooled".to_owned(), "survived".to_owned()]);
+        let reached = if table.goal == Goal::Correct { "corrected" } else { "fooled" };
+        headers.extend([reached.to_owned(), "survived".to_owned()]);
         let mut rows = TextTable::new(headers).indented(2);
         for attack in attacks.iter().take(MOST_LISTED) {
             let mean = |group: &EpsilonGroup| epsilon(group.mean_fooled.as_ref());
@@ -107,7 +108,7 @@ fn easy_and_hard(table: &AttackTable) -> String {
         return String::new();
     }
     let is_of_one = headline::is_of_one_model(table);
-    let mut headers = vec!["attack", "easy − hard in mean ε", "log-rank p", "τ with difficulty"];
+    let mut headers = vec!["attack", "easy − hard in mean ε", "log-rank p", "τ"];
     if !is_of_one {
         headers.insert(0, "model");
     }
@@ -128,7 +129,7 @@ fn easy_and_hard(table: &AttackTable) -> String {
     section("Do easier stimuli need more?", &list)
         + &rest(rows.len())
         + &paragraph(&format!(
-            "  Means count survivors with ε {}; p after Holm's correction.",
+            "  Means count survivors with ε {}; p after Holm's correction; τ of ε with difficulty.",
             Unit::Epsilon.value(table.horizon)
         ))
 }

@@ -84,7 +84,7 @@ fn audit(found: &AttackFindings) -> String {
         "<h3>The fast search, audited</h3>\n<p class=\"lede\">Some rows were searched both ways; \
          <i>n</i> says how many. <i>Too large</i>: the fast search missed a smaller ε, or any. The \
          exact answer counts on these; <i>rows on trust</i> have the fast one alone.</p>\n\
-         <div class=\"short-table\">{}</div>\n",
+         <div class=\"stack deep short-table\">{}</div>\n",
         sheet.table("The fast search, audited")
     )
 }
