@@ -84,8 +84,12 @@ fn clean(found: &AttackFindings) -> String {
         cells.extend(model.clean_by_band.iter().map(|band| share(band.as_ref())));
         sheet.push(cells);
     }
+    let title = match found.bands.len() {
+        0 | 1 => "Right answers before any attack",
+        _ => "Right answers, in numbers",
+    };
     format!(
-        "<h3>Right answers before any attack</h3>\n<div class=\"stack deep short-table\">{}</div>\n",
+        "<h3>{title}</h3>\n<div class=\"stack deep short-table\">{}</div>\n",
         sheet.table("Right answers before any attack")
     )
 }

@@ -12,7 +12,7 @@ use crate::chart::paint;
 use crate::chart::survival::{self, StepLine};
 use crate::escape::esc;
 use crate::headline::attacks as headline;
-use crate::number::{Unit, fixed};
+use crate::number::Unit;
 
 /// Models in the chart; more cannot be told apart.
 const MOST_MODELS: usize = 3;
@@ -162,7 +162,7 @@ fn areas_of(found: &AttackFindings, table: &AttackTable, model: &AttackedModel) 
         Column::estimate("All stimuli", "restricted_mean", Unit::Epsilon),
     ];
     columns.extend(found.bands.iter().map(|band| Column::named(&band.name, Unit::Epsilon)));
-    columns.push(Column::number("Of the whole", "share_of_horizon"));
+    columns.push(Column::estimate("Of the whole", "share_of_horizon", Unit::Share));
     let mut sheet = Sheet::new(columns);
     for attack in table.attacks.iter().filter(|attack| attack.model == model.model) {
         let why = "none attacked";
@@ -173,10 +173,7 @@ fn areas_of(found: &AttackFindings, table: &AttackTable, model: &AttackedModel) 
         cells.extend(attack.bands.iter().map(|band| cell(band.restricted_mean.as_ref(), why)));
         cells.resize(sheet.columns.len() - 1, Cell::Missing(why));
         cells.push(match attack.overall.restricted_mean {
-            Some(mean) if 0.0 < table.horizon => {
-                let share = mean.value / table.horizon;
-                Cell::Ordered(format!("{} %", fixed(share * 100.0, 1)), share)
-            }
+            Some(mean) if 0.0 < table.horizon => Cell::Estimate(mean.scaled(1.0 / table.horizon)),
             _ => Cell::Missing(why),
         });
         sheet.push(cells);
