@@ -436,6 +436,53 @@ pub enum Caveat {
         /// Models concerned.
         models: Vec<String>,
     },
+    /// Nothing says how hard the stimuli are.
+    NoDifficulty,
+    /// Some attacks have no outcome.
+    FailedAttacks {
+        /// Rows concerned.
+        n_rows: usize,
+        /// Rows in all.
+        n_all: usize,
+    },
+    /// Some attacks leave more than half of the stimuli as they are.
+    ManySurvived {
+        /// Models and attacks concerned.
+        attacks: Vec<String>,
+    },
+    /// Attacks were tried up to different ε.
+    HorizonsDiffer {
+        /// The smallest.
+        smallest: f64,
+        /// The largest.
+        largest: f64,
+        /// The one that restricted means end at.
+        used: f64,
+    },
+    /// Some bands have few stimuli that could be attacked.
+    FewAttacked {
+        /// The bands.
+        bands: Vec<String>,
+        /// Stimuli below which this is said.
+        n_wanted: usize,
+    },
+    /// Some numbers come from the fast search, and nothing says how often it errs.
+    FastNotAudited {
+        /// Rows concerned.
+        n_rows: usize,
+        /// Rows in all.
+        n_all: usize,
+    },
+    /// The gradients of some models may not tell how robust they are.
+    MaskedGradients {
+        /// Models concerned.
+        models: Vec<String>,
+    },
+    /// Rows about the same model and stimulus disagree on the answer before any attack.
+    CleanAnswersDiffer {
+        /// Pairs of model and stimulus concerned.
+        n_pairs: usize,
+    },
 }
 
 impl Caveat {
@@ -517,6 +564,14 @@ impl Caveat {
             Self::FewDiscordant { .. } => "few-discordant",
             Self::EpochsDepend => "epochs-depend",
             Self::ConfidenceMissing { .. } => "confidence-missing",
+            Self::NoDifficulty => "no-difficulty",
+            Self::FailedAttacks { .. } => "failed-attacks",
+            Self::ManySurvived { .. } => "many-survived",
+            Self::HorizonsDiffer { .. } => "horizons-differ",
+            Self::FewAttacked { .. } => "few-attacked",
+            Self::FastNotAudited { .. } => "fast-not-audited",
+            Self::MaskedGradients { .. } => "masked-gradients",
+            Self::CleanAnswersDiffer { .. } => "clean-answers-differ",
         }
     }
 

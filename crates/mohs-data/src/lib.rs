@@ -9,6 +9,7 @@
 //! whole files checked against each other start from [`check`].
 
 mod annotation;
+mod attack_example;
 mod caveat;
 pub mod check;
 mod comparison;
@@ -32,6 +33,7 @@ mod trial;
 mod units;
 
 pub use annotation::{Annotation, Role};
+pub use attack_example::AttackExample;
 pub use caveat::{Caveat, Caveats};
 pub use check::{Checks, TrialChecks};
 pub use comparison::{Comparison, Harder, Sides};

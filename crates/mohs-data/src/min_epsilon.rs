@@ -8,6 +8,7 @@
 use std::fmt;
 
 use compact_str::CompactString;
+use serde::{Deserialize, Serialize};
 
 use crate::format::table::{Cell, CellKind, Column, Record, Row, Schema};
 use crate::{Extra, FailureReason, FileError, Label, ModelName, Problem, StimulusId};
@@ -48,7 +49,8 @@ pub struct MinEpsilon {
 }
 
 /// How the size of a change is measured, in pixels from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Norm {
     /// The largest change of any number.
     Linf,
@@ -57,7 +59,8 @@ pub enum Norm {
 }
 
 /// What an attack is after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Goal {
     /// Any other answer than the label.
     Fool,

@@ -27,6 +27,7 @@ pub(crate) mod scale;
 pub(crate) mod spans;
 pub(crate) mod steps;
 pub(crate) mod strip;
+pub(crate) mod survival;
 pub(crate) mod svg;
 
 /// Where a chart will be shown.

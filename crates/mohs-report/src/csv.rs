@@ -1,6 +1,7 @@
 //! The main table of a chapter as CSV, numbers unrounded. Each chapter is a file in `csv/`.
 
 mod agreement;
+mod attacks;
 mod item_response;
 mod label_disagreement;
 mod masks;
@@ -12,6 +13,7 @@ mod speed_accuracy;
 mod viewing_time;
 
 pub use agreement::render_stimulus_effects;
+pub use attacks::{ATTACK_TABLES, attack_tables};
 
 use crate::Summary;
 pub use masks::{annotators_csv, objects_csv};
@@ -30,6 +32,7 @@ pub fn render_csv(summary: &Summary) -> String {
         quality,
         set_comparison,
         models,
+        attacks,
         ..
     } = summary;
     let tables = [
@@ -43,6 +46,7 @@ pub fn render_csv(summary: &Summary) -> String {
         quality.as_ref().map(quality::rows),
         set_comparison.as_ref().map(set_comparison::rows),
         models.as_ref().map(models::rows),
+        attacks.as_ref().map(attacks::rows),
     ];
     tables.into_iter().flatten().next().unwrap_or_default()
 }

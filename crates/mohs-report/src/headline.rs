@@ -4,6 +4,7 @@
 //! estimates with their intervals; it passes no judgement that the numbers do not carry.
 
 pub(crate) mod agreement;
+pub(crate) mod attacks;
 pub(crate) mod item_response;
 pub(crate) mod label_disagreement;
 pub(crate) mod models;

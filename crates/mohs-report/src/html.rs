@@ -7,6 +7,7 @@
 //! charts show tips and can be downloaded, and the theme can be chosen.
 
 mod agreement;
+mod attacks;
 mod caveats;
 mod chapter;
 mod distribution;
@@ -132,6 +133,7 @@ fn chapters(summary: &Summary, pictures: &Pictures) -> Vec<Chapter> {
         summary.quality.as_ref().map(quality::chapter),
         summary.set_comparison.as_ref().map(set_comparison::chapter),
         summary.models.as_ref().map(|found| models::chapter(found, pictures)),
+        summary.attacks.as_ref().map(|found| attacks::chapter(found, pictures)),
     ];
     chapters.into_iter().flatten().collect()
 }

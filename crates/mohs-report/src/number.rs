@@ -15,13 +15,15 @@ pub(crate) enum Unit {
     Plain,
     /// A difference of two shares, shown in points of percent with its sign.
     Points,
+    /// The size of a change of a picture, or a difference of two: from 0.0001 up.
+    Epsilon,
 }
 
 impl Unit {
     /// Returns the suffix of column names outside Rust.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
-            Self::Share | Self::Plain | Self::Points => "",
+            Self::Share | Self::Plain | Self::Points | Self::Epsilon => "",
             Self::Time => "_ms",
         }
     }
@@ -39,6 +41,7 @@ impl Unit {
             }
             Self::Plain => fixed(value, 2),
             Self::Points => signed_points(value),
+            Self::Epsilon => fixed(value, epsilon_digits(value)),
         }
     }
 
@@ -55,6 +58,7 @@ impl Unit {
                 (1.0 / divisor, digits)
             }
             Self::Plain => (1.0, 2),
+            Self::Epsilon => (1.0, epsilon_digits(value)),
         };
         format!("[{}, {}]", fixed(low * factor, digits), fixed(high * factor, digits))
     }
@@ -72,6 +76,17 @@ fn time_scale(value: f64) -> (f64, &'static str, usize) {
         ms if ms < 999.5 => (1.0, "ms", 0),
         ms if ms < 9_950.0 => (1_000.0, "s", 2),
         _ => (1_000.0, "s", 1),
+    }
+}
+
+/// Returns how many decimals the size of a change is shown with: three digits that matter, and
+/// never more than the finest grid has.
+fn epsilon_digits(value: f64) -> usize {
+    match value.abs() {
+        size if size < 0.00995 => 5,
+        size if size < 0.0995 => 4,
+        size if size < 0.995 => 3,
+        _ => 2,
     }
 }
 
@@ -171,6 +186,17 @@ mod tests {
         );
         assert_eq!(Unit::Time.estimate(&estimate(1_250.0, 900.0, 1_600.0)), "1.25 s [0.90, 1.60]");
         assert_eq!(Unit::Time.estimate(&estimate(4.0, 3.0, 5.0)), "4.0 ms [3.0, 5.0]");
+    }
+
+    #[test]
+    fn the_size_of_a_change_has_three_digits_that_matter() {
+        assert_eq!(
+            Unit::Epsilon.estimate(&estimate(0.002_586, 0.002_4, 0.002_81)),
+            "0.00259 [0.00240, 0.00281]"
+        );
+        assert_eq!(Unit::Epsilon.value(0.049_5), "0.0495");
+        assert_eq!(Unit::Epsilon.value(1.234), "1.23");
+        assert_eq!(Unit::Epsilon.value(0.0), "0.00000");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Pictures inside the report: small encoded thumbnails by stimulus.
+//! Pictures inside the report: small encoded thumbnails by stimulus, and attacked pictures.
 //!
 //! Nothing is decoded here. The caller makes the thumbnails, of the stimuli that
 //! `stimuli_for_gallery` asks for, and this module only turns them into `data:` addresses.
@@ -29,9 +29,45 @@ impl Thumbnail {
     }
 }
 
-/// Thumbnails by stimulus; a stimulus without one is shown by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pictures(BTreeMap<StimulusId, Thumbnail>);
+/// A picture before and after an attack, and what the attack changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttackedPicture {
+    /// The model.
+    pub model: String,
+    /// The stimulus.
+    pub stimulus: StimulusId,
+    /// The attack.
+    pub attack: String,
+    /// How the size of the change is measured, e.g. `linf`.
+    pub norm: String,
+    /// The size of the change.
+    pub epsilon: f64,
+    /// The right answer.
+    pub label: String,
+    /// What the model says before the attack.
+    pub clean: String,
+    /// What it says after it.
+    pub answer: String,
+    /// The band of the stimulus, where there is one.
+    pub band: Option<String>,
+    /// How many times the change is magnified to be seen; 0 when nothing is left of it in eight
+    /// bits.
+    pub factor: f64,
+    /// The picture before the attack.
+    pub before: Thumbnail,
+    /// The change, magnified, grey where nothing changed.
+    pub change: Thumbnail,
+    /// The picture after the attack.
+    pub after: Thumbnail,
+}
+
+/// Thumbnails by stimulus; a stimulus without one is shown by name. Beside them pictures that were
+/// attacked, in the order they are shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pictures {
+    by_stimulus: BTreeMap<StimulusId, Thumbnail>,
+    attacked: Vec<AttackedPicture>,
+}
 
 impl Pictures {
     /// Returns no pictures.
@@ -41,27 +77,37 @@ impl Pictures {
 
     /// Adds the picture of a stimulus, in place of an earlier one.
     pub fn insert(&mut self, stimulus: StimulusId, thumbnail: Thumbnail) {
-        self.0.insert(stimulus, thumbnail);
+        self.by_stimulus.insert(stimulus, thumbnail);
+    }
+
+    /// Adds a picture that was attacked.
+    pub fn push_attacked(&mut self, picture: AttackedPicture) {
+        self.attacked.push(picture);
+    }
+
+    /// Returns the pictures that were attacked.
+    pub fn attacked(&self) -> &[AttackedPicture] {
+        &self.attacked
     }
 
     /// Returns the picture of a stimulus, where there is one.
     pub fn of(&self, stimulus: &StimulusId) -> Option<&Thumbnail> {
-        self.0.get(stimulus)
+        self.by_stimulus.get(stimulus)
     }
 
-    /// Returns how many there are.
+    /// Returns how many stimuli have one.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.by_stimulus.len()
     }
 
     /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_stimulus.is_empty() && self.attacked.is_empty()
     }
 }
 
 impl FromIterator<(StimulusId, Thumbnail)> for Pictures {
     fn from_iter<T: IntoIterator<Item = (StimulusId, Thumbnail)>>(pictures: T) -> Self {
-        Self(pictures.into_iter().collect())
+        Self { by_stimulus: pictures.into_iter().collect(), attacked: Vec::new() }
     }
 }

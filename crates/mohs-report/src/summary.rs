@@ -13,6 +13,7 @@ use mohs_score::human::set_comparison::SetComparison;
 use mohs_score::human::speed_accuracy::SpeedAccuracy;
 use mohs_score::human::viewing_time::ViewingTime;
 use mohs_score::model::ModelFindings;
+use mohs_score::model::robustness::AttackFindings;
 use serde::{Deserialize, Serialize};
 
 /// The findings of a study, ready to be shown.
@@ -58,6 +59,9 @@ pub struct Summary {
     /// What models answered, where there are predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelFindings>,
+    /// What attacks on models found, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attacks: Option<AttackFindings>,
 }
 
 /// Only the version, to refuse a newer file before its other fields confuse the reader.
@@ -88,6 +92,7 @@ impl Summary {
             quality: None,
             set_comparison: None,
             models: None,
+            attacks: None,
         }
     }
 
@@ -105,6 +110,7 @@ impl Summary {
             quality: self.quality.or(earlier.quality),
             set_comparison: self.set_comparison.or(earlier.set_comparison),
             models: self.models.or(earlier.models),
+            attacks: self.attacks.or(earlier.attacks),
             ..self
         }
     }

@@ -2,6 +2,7 @@
 //! file in `text/`.
 
 mod agreement;
+mod attacks;
 mod item_response;
 mod label_disagreement;
 mod masks;
@@ -76,6 +77,9 @@ fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(found) = &summary.models {
         chapters.push(("Models", models::chapter(found)));
+    }
+    if let Some(found) = &summary.attacks {
+        chapters.push(("Attacks", attacks::chapter(found)));
     }
     chapters
 }

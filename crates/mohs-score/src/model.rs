@@ -18,6 +18,7 @@ mod groups;
 pub mod learning;
 mod paired;
 mod redraw;
+pub mod robustness;
 mod surprises;
 mod table;
 

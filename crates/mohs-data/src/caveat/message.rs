@@ -391,8 +391,52 @@ impl Caveat {
                 "Some answers of {} have no confidence and do not count in calibration.",
                 models.join(", ")
             ),
+            Self::NoDifficulty => "Nothing says how hard the stimuli are for people: there are no \
+                                   bands and no trend. Give the difficulties to see them."
+                .into(),
+            Self::FailedAttacks { n_rows, n_all } => format!(
+                "{n_rows} of {n_all} attacks failed. They are counted and not averaged; if hard \
+                 stimuli fail more often, means are off."
+            ),
+            Self::ManySurvived { attacks } => format!(
+                "More than half of the stimuli survive {}: the restricted mean there is mostly the \
+                 largest ε that was tried, and the mean among the fooled is that of the weakest.",
+                named_or_counted(attacks, "attacks")
+            ),
+            Self::HorizonsDiffer { smallest, largest, used } => format!(
+                "Attacks were tried up to different ε, from {smallest} to {largest}. Restricted \
+                 means and areas end at {used}, up to which all can be compared."
+            ),
+            Self::FewAttacked { bands, n_wanted } => format!(
+                "Fewer than {n_wanted} stimuli that a model gets right in {}; the intervals there \
+                 are wide for good reason.",
+                bands.iter().map(|band| format!("`{band}`")).collect::<Vec<_>>().join(", ")
+            ),
+            Self::FastNotAudited { n_rows, n_all } => format!(
+                "{n_rows} of {n_all} rows come from the fast search and none of their attack's was \
+                 audited: how often it misses a smaller ε is not known."
+            ),
+            Self::MaskedGradients { models } => format!(
+                "The gradients of {} may be masked: attacks that follow them say less than they \
+                 seem to.",
+                named_or_counted(models, "models")
+            ),
+            Self::CleanAnswersDiffer { n_pairs } => format!(
+                "Rows disagree on the answer before any attack, for {n_pairs} {} of model and \
+                 stimulus; the first row counts.",
+                if *n_pairs == 1 { "pair" } else { "pairs" }
+            ),
         }
     }
+}
+
+/// Names a few, and counts them where they are many.
+fn named_or_counted(names: &[String], noun: &str) -> String {
+    if names.len() <= MOST_NAMED {
+        return names.join(", ");
+    }
+    let rest = names.len() - MOST_NAMED;
+    format!("{} {noun} ({}, and {rest} more)", names.len(), names[..MOST_NAMED].join(", "))
 }
 
 /// Names of stimuli listed before the rest is only counted.

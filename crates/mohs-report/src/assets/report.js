@@ -176,8 +176,9 @@
 
   // Long tables: all rows are in the page as numbers, one page of them is drawn.
   const FORMS = { share: [0.01, " %", 1, ""], points: [0.01, "", 1, "+"], plain: [1, "", 2, ""] };
+  const epsilonDigits = (size) => (size < 0.00995 ? 5 : size < 0.0995 ? 4 : size < 0.995 ? 3 : 2);
   const inForm = (kind, value) => {
-    const [divisor, unit, digits, sign] = kind === "time" ? [...timeScale(Math.abs(value)).map((part, idx) => (idx === 1 ? ` ${part}` : part)), ""] : FORMS[kind];
+    const [divisor, unit, digits, sign] = kind === "epsilon" ? [1, "", epsilonDigits(Math.abs(value)), ""] : kind === "time" ? [...timeScale(Math.abs(value)).map((part, idx) => (idx === 1 ? ` ${part}` : part)), ""] : FORMS[kind];
     const text = fixed(value / divisor, digits);
     return { text: (sign && value > 0 && Number(text) !== 0 ? sign : "") + text + unit, end: (number) => fixed(number / divisor, digits) };
   };

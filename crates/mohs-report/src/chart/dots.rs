@@ -114,7 +114,7 @@ fn draw_panel(
     let text = |value: f64| match panel.unit {
         Unit::Share => percent(value),
         Unit::Time => Millis::new(value).map(axis_time).unwrap_or_default(),
-        Unit::Plain => round_number(value),
+        Unit::Plain | Unit::Epsilon => round_number(value),
         Unit::Points => round_number(value * 100.0),
     };
     let ticks: Vec<Tick> = scale
@@ -157,7 +157,7 @@ fn scale_for<'a>(
     match unit {
         Unit::Share => Scale::linear((0.0, round_end(high.min(1.0), n_ticks.min(5))), range),
         Unit::Time => Scale::log(round_log_range((low, high)), range),
-        Unit::Plain | Unit::Points => Scale::linear((low, high), range),
+        Unit::Plain | Unit::Points | Unit::Epsilon => Scale::linear((low, high), range),
     }
 }
 

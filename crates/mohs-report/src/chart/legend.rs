@@ -14,6 +14,8 @@ pub(crate) enum Swatch {
     PaleBox,
     /// A line with a point.
     Line,
+    /// A line, broken.
+    Dashes,
 }
 
 /// One series and its name.
@@ -42,6 +44,11 @@ pub(crate) fn draw(svg: &mut Svg, entries: &[Entry], x: f64, y: f64, max_width: 
         match entry.swatch {
             Swatch::Box => svg.rect("fill", &entry.paint, swatch),
             Swatch::PaleBox => svg.rect("fill pale", &entry.paint, swatch),
+            Swatch::Dashes => {
+                let middle = y + 2.0 + SWATCH / 2.0;
+                let ends = [(x - 2.0, middle), (x + SWATCH + 2.0, middle)];
+                svg.polyline("stroke dashed", &entry.paint, &ends);
+            }
             Swatch::Line => {
                 let middle = y + 2.0 + SWATCH / 2.0;
                 let ends = [(x - 2.0, middle), (x + SWATCH + 2.0, middle)];

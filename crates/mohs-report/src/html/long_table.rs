@@ -64,6 +64,7 @@ fn data(sheet: &Sheet) -> Value {
                 Kind::Estimate(Unit::Points) => "points",
                 Kind::Estimate(Unit::Time) => "time",
                 Kind::Estimate(Unit::Plain) => "plain",
+                Kind::Estimate(Unit::Epsilon) => "epsilon",
             };
             json!([column.title, column.key, kind])
         })

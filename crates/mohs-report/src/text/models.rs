@@ -131,7 +131,7 @@ fn by_band(found: &ModelFindings) -> String {
 }
 
 /// Returns `n` positions of `len` at even steps, both ends included.
-fn evenly(len: usize, n: usize) -> Vec<usize> {
+pub(super) fn evenly(len: usize, n: usize) -> Vec<usize> {
     match n {
         n if len <= n => (0..len).collect(),
         0 => Vec::new(),

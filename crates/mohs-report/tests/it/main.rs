@@ -1,5 +1,7 @@
 //! Whole reports: what they hold, what they refuse to load, and what cannot break them.
 
+mod attacks;
+mod attacks_fixture;
 mod fixture;
 mod models;
 mod models_fixture;

@@ -20,7 +20,7 @@
 use mohs_data::{Estimate, Seed};
 use rayon::prelude::*;
 
-use super::table::Table;
+use super::table::{Shown, Table};
 use super::{Cluster, Options};
 use crate::draw::Draw;
 use crate::resample::percentile_of_few;
@@ -28,6 +28,16 @@ use crate::resample::percentile_of_few;
 const STREAM: u64 = 70;
 /// Most draws of numbers that look at every stimulus one by one.
 const N_SLOW: usize = 2_000;
+
+/// What the draws are like.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    /// What is drawn, if somebody chose.
+    pub(super) cluster: Option<Cluster>,
+    pub(super) confidence: f64,
+    pub(super) n_resamples: usize,
+    pub(super) seed: Seed,
+}
 
 /// How to redraw the stimuli of a table.
 pub(super) struct Redraw {
@@ -47,15 +57,31 @@ pub(super) struct Redraw {
 impl Redraw {
     /// Prepares the draws.
     pub(super) fn new(table: &Table<'_>, options: &Options, seed: Seed) -> Self {
-        let is_judged = |idx: &usize| table.answers.iter().any(|answers| 0 < answers.judged[*idx]);
-        let drawable: Vec<usize> = (0..table.stimuli.len()).filter(is_judged).collect();
-        let mut members = vec![Vec::new(); table.n_classes];
+        let is_judged = |idx: usize| table.answers.iter().any(|answers| 0 < answers.judged[idx]);
+        let how = How {
+            cluster: options.cluster,
+            confidence: options.confidence,
+            n_resamples: options.n_resamples,
+            seed,
+        };
+        Self::over(&table.stimuli, is_judged, how)
+    }
+
+    /// Prepares draws of those stimuli that have something to count.
+    pub(super) fn over(
+        stimuli: &[Shown<'_>],
+        is_drawable: impl Fn(usize) -> bool,
+        how: How,
+    ) -> Self {
+        let drawable: Vec<usize> = (0..stimuli.len()).filter(|idx| is_drawable(*idx)).collect();
+        let n_classes = stimuli.iter().map(|shown| shown.class_idx + 1).max().unwrap_or(0);
+        let mut members = vec![Vec::new(); n_classes];
         for idx in &drawable {
-            members[table.stimuli[*idx].class_idx].push(*idx);
+            members[stimuli[*idx].class_idx].push(*idx);
         }
         members.retain(|members| !members.is_empty());
         let has_classes = 1 < members.len() && members.len() < drawable.len();
-        let cluster = match options.cluster {
+        let cluster = match how.cluster {
             Some(cluster) if has_classes => cluster,
             None if has_classes => Cluster::Label,
             _ => Cluster::Stimulus,
@@ -66,10 +92,10 @@ impl Redraw {
                 Cluster::Label | Cluster::LabelThenStimulus => members.len(),
                 Cluster::Stimulus => drawable.len(),
             },
-            confidence: options.confidence,
-            n_stimuli: table.stimuli.len(),
-            n_resamples: options.n_resamples,
-            seed,
+            confidence: how.confidence,
+            n_stimuli: stimuli.len(),
+            n_resamples: how.n_resamples,
+            seed: how.seed,
             members,
             drawable,
         }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use mohs_data::{Difficulty, Label, ModelName, Outcome, Prediction, Stimulus, StimulusId};
 
 use super::bands::{self, Bands};
-use super::{FailureCount, Input, Options, ScoreError, View};
+use super::{FailureCount, Input, ScoreError, View};
 use crate::human::agreement::by_number;
 
 /// Name of the condition whose values are the passes of a training.
@@ -85,7 +85,8 @@ impl<'a> Table<'a> {
         check_failures(predictions)?;
         let (models, model_idx) = models(predictions);
         let stimulus_by_id = stimulus_by_id(input.stimuli)?;
-        let difficulty_by_id = difficulty_by_id(input.difficulties, input.options)?;
+        let difficulty_by_id =
+            difficulty_by_id(input.difficulties, input.options.difficulty_measure.as_deref())?;
         let (mut stimuli, first_place) = shown(predictions, &stimulus_by_id, &difficulty_by_id);
         let bands = bands::assign(&mut stimuli, input.options.n_bands);
         let n_classes = classes(&mut stimuli);
@@ -157,25 +158,33 @@ impl<'a> Table<'a> {
 
     /// Returns the reasons of failed rows, the most frequent first.
     pub(super) fn failures(&self) -> Vec<FailureCount> {
-        let mut by_reason: BTreeMap<String, (usize, &StimulusId)> = BTreeMap::new();
-        for row in &self.rows {
-            let Outcome::Failed(reason) = &row.prediction.outcome else { continue };
-            let id = &row.prediction.stimulus;
-            let reason = match id.as_str() {
-                "" => reason.as_str().to_owned(),
-                name => reason.as_str().replace(name, "…"),
-            };
-            let count = by_reason.entry(reason).or_insert((0, id));
-            count.0 += 1;
-            count.1 = count.1.min(id);
-        }
-        let mut counts: Vec<FailureCount> = by_reason
-            .into_iter()
-            .map(|(reason, (n, example))| FailureCount { reason, n, example: example.clone() })
-            .collect();
-        counts.sort_by(|a, b| b.n.cmp(&a.n).then(a.reason.cmp(&b.reason)));
-        counts
+        failures(self.rows.iter().filter_map(|row| match &row.prediction.outcome {
+            Outcome::Failed(reason) => Some((reason.as_str(), &row.prediction.stimulus)),
+            Outcome::Answered(_) => None,
+        }))
     }
+}
+
+/// Returns the reasons of failed rows, the most frequent first.
+pub(super) fn failures<'a>(
+    failed: impl Iterator<Item = (&'a str, &'a StimulusId)>,
+) -> Vec<FailureCount> {
+    let mut by_reason: BTreeMap<String, (usize, &StimulusId)> = BTreeMap::new();
+    for (reason, id) in failed {
+        let reason = match id.as_str() {
+            "" => reason.to_owned(),
+            name => reason.replace(name, "…"),
+        };
+        let count = by_reason.entry(reason).or_insert((0, id));
+        count.0 += 1;
+        count.1 = count.1.min(id);
+    }
+    let mut counts: Vec<FailureCount> = by_reason
+        .into_iter()
+        .map(|(reason, (n, example))| FailureCount { reason, n, example: example.clone() })
+        .collect();
+    counts.sort_by(|a, b| b.n.cmp(&a.n).then(a.reason.cmp(&b.reason)));
+    counts
 }
 
 fn check_failures(predictions: &[Prediction]) -> Result<(), ScoreError> {
@@ -207,7 +216,9 @@ fn models(predictions: &[Prediction]) -> (Vec<&ModelName>, BTreeMap<&ModelName, 
     (models, idx_by_model)
 }
 
-fn stimulus_by_id(stimuli: &[Stimulus]) -> Result<HashMap<&StimulusId, &Stimulus>, ScoreError> {
+pub(super) fn stimulus_by_id(
+    stimuli: &[Stimulus],
+) -> Result<HashMap<&StimulusId, &Stimulus>, ScoreError> {
     let mut by_id = HashMap::with_capacity(stimuli.len());
     for stimulus in stimuli {
         if by_id.insert(&stimulus.id, stimulus).is_some() {
@@ -218,17 +229,18 @@ fn stimulus_by_id(stimuli: &[Stimulus]) -> Result<HashMap<&StimulusId, &Stimulus
 }
 
 /// Returns the difficulties of the measure asked for, or of the only one there is.
-fn difficulty_by_id<'a>(
+pub(super) fn difficulty_by_id<'a>(
     difficulties: &'a [Difficulty],
-    options: &Options,
+    wanted: Option<&str>,
 ) -> Result<HashMap<&'a StimulusId, &'a Difficulty>, ScoreError> {
     let measures: BTreeSet<&str> = difficulties.iter().map(|row| row.measure.as_str()).collect();
     let known = || measures.iter().map(|measure| (*measure).to_owned()).collect();
-    let measure = match &options.difficulty_measure {
-        Some(wanted) if !measures.contains(wanted.as_str()) => {
-            return Err(ScoreError::UnknownMeasure { wanted: wanted.clone(), measures: known() });
+    let measure = match wanted {
+        Some(wanted) if !measures.contains(wanted) => {
+            let wanted = wanted.to_owned();
+            return Err(ScoreError::UnknownMeasure { wanted, measures: known() });
         }
-        Some(wanted) => Some(wanted.as_str()),
+        Some(wanted) => Some(wanted),
         None if 1 < measures.len() => {
             return Err(ScoreError::SeveralMeasures { measures: known() });
         }
@@ -284,7 +296,7 @@ fn shown<'a>(
 }
 
 /// Numbers the classes and returns how many there are.
-fn classes(stimuli: &mut [Shown<'_>]) -> usize {
+pub(super) fn classes(stimuli: &mut [Shown<'_>]) -> usize {
     let labels: BTreeSet<&Label> = stimuli.iter().filter_map(|shown| shown.label).collect();
     let idx_by_label: BTreeMap<&Label, usize> =
         labels.into_iter().enumerate().map(|(idx, label)| (label, idx)).collect();

@@ -1,5 +1,7 @@
 //! `mohs report`: one HTML file.
 
+pub(crate) mod attacked;
+
 use std::path::{Path, PathBuf};
 
 use mohs_data::Stimulus;
@@ -28,6 +30,10 @@ pub(crate) struct ReportArgs {
     /// What was shown, for thumbnails [default: stimuli.csv beside the summary]
     #[arg(long, value_name = "PATH")]
     stimuli: Option<PathBuf>,
+    /// Attacked pictures to show, as `mohs attack --examples` writes them [default:
+    /// attack-examples beside the summary]
+    #[arg(long, value_name = "DIR")]
+    examples: Option<PathBuf>,
     /// Where to write [default: report.html beside the summary]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -47,7 +53,7 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), CliError> {
     let summary = Summary::from_json(&json)?;
     let beside = folder_of_stimuli(&path).join("stimuli.csv");
     let stimuli_path = args.stimuli.clone().or_else(|| beside.is_file().then_some(beside));
-    let pictures = match &stimuli_path {
+    let mut pictures = match &stimuli_path {
         Some(stimuli_path) => {
             let stimuli = read_stimuli(stimuli_path, &ReadOptions::default())
                 .map_err(|error| CliError::from(error).while_doing("cannot read the stimuli"))?;
@@ -60,6 +66,13 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), CliError> {
             Pictures::new()
         }
     };
+    if summary.attacks.is_some() {
+        let beside = path.with_file_name(attacked::FOLDER);
+        let folder = args.examples.clone().or_else(|| beside.is_dir().then_some(beside));
+        if let Some(folder) = folder {
+            attacked::read_into(&mut pictures, &folder, ui)?;
+        }
+    }
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name("report.html"));
     atomic::write_file(&output, render_html(&summary, &pictures).as_bytes())?;
     ui.say(&format!("written: {}", output.display()));

@@ -2,6 +2,7 @@
 //! `score/`; reading and writing are shared.
 
 mod agreement;
+mod attacks;
 mod compare;
 mod input;
 mod item_response;
@@ -45,6 +46,7 @@ enum Measure {
     LearningSpeed(learning_speed::LearningSpeedArgs),
     Compare(compare::CompareArgs),
     Models(models::ModelsArgs),
+    Attacks(attacks::AttacksArgs),
 }
 
 pub(crate) fn run(args: &ScoreArgs, ui: &Ui) -> Result<(), CliError> {
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &ScoreArgs, ui: &Ui) -> Result<(), CliError> {
         Measure::LearningSpeed(args) => learning_speed::run(args, ui),
         Measure::Compare(args) => compare::run(args, ui),
         Measure::Models(args) => models::run(args, ui),
+        Measure::Attacks(args) => attacks::run(args, ui),
     }
 }
 

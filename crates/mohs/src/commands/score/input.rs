@@ -1,10 +1,13 @@
-//! What measures of trials read: trials, a study, stimuli.
+//! What measures read: trials, a study, stimuli, difficulties.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mohs_data::format::{ReadOptions, read_stimuli};
-use mohs_data::{Checks, Stimulus, Study, Task, Trial, check};
+use clap::ValueEnum;
+use mohs_data::format::table::Record;
+use mohs_data::format::{ReadOptions, read_all, read_stimuli};
+use mohs_data::{Checks, Difficulty, Stimulus, Study, Task, Trial, check};
+use mohs_score::model::Cluster;
 
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -112,6 +115,47 @@ pub(super) fn stimuli_at(path: Option<&Path>) -> Result<Vec<Stimulus>, CliError>
         read_stimuli(path, &ReadOptions::default())
             .map_err(|error| CliError::from(error).while_doing("cannot read the stimuli"))
     })
+}
+
+/// Reads the difficulties, where some were named.
+pub(super) fn difficulty_at(path: Option<&Path>) -> Result<Vec<Difficulty>, CliError> {
+    match path {
+        Some(path) if !path.exists() => {
+            Err(CliError::input(format!("no difficulties at `{}`", path.display()))
+                .hint("check the path"))
+        }
+        path => rows_at(path, "cannot read the difficulties"),
+    }
+}
+
+/// Reads a table, where one was named.
+pub(super) fn rows_at<R: Record>(path: Option<&Path>, doing: &str) -> Result<Vec<R>, CliError> {
+    path.map_or(Ok(Vec::new()), |path| {
+        read_all(path, &ReadOptions::default())
+            .map_err(|error| CliError::from(error).while_doing(doing))
+    })
+}
+
+/// What the bootstrap draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ClusterArg {
+    /// Classes with all their stimuli
+    Label,
+    /// Classes, then stimuli within them
+    LabelThenStimulus,
+    /// Stimuli on their own
+    Stimulus,
+}
+
+impl ClusterArg {
+    /// Returns the choice as scoring takes it.
+    pub(super) fn cluster(self) -> Cluster {
+        match self {
+            Self::Label => Cluster::Label,
+            Self::LabelThenStimulus => Cluster::LabelThenStimulus,
+            Self::Stimulus => Cluster::Stimulus,
+        }
+    }
 }
 
 /// Names findings after the file they come from.

@@ -195,7 +195,7 @@ fn files(scored: &Scored, replaced: Option<PathBuf>) -> Result<Files, CliError> 
         }
         others.push((format!("{VOTES}/{name}.png"), to_png(&vote.mask)));
     }
-    Ok(Files { others, replaced, ..Files::default() })
+    Ok(Files { others, replaced: replaced.into_iter().collect(), ..Files::default() })
 }
 
 /// Returns the folder of an earlier run's votes in the output folder, if there is one. Whatever

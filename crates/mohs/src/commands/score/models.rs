@@ -3,18 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use mohs_data::format::{ReadOptions, read_all};
 use mohs_data::{
     Caveat, Difficulty, FamilyMember, Manifest, ModelName, Prediction, Seed, Stimulus, Trial,
 };
 use mohs_report::{MODEL_TABLES, Summary, model_tables};
-use mohs_score::model::{Cluster, Family, Input, ModelFindings, Options, ScoreError, score};
+use mohs_score::model::{Family, Input, ModelFindings, Options, ScoreError, score};
 
-use super::input::{parse_mapping, stimuli_at, title_of};
+use super::input::{ClusterArg, difficulty_at, parse_mapping, rows_at, stimuli_at, title_of};
 use super::output::{self, Files, OutputArgs};
 use crate::error::CliError;
-use crate::folder;
 use crate::ui::Ui;
 
 /// The folder the tables are written into.
@@ -77,17 +75,6 @@ pub(crate) struct ModelsArgs {
     output: OutputArgs,
 }
 
-/// What the bootstrap draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ClusterArg {
-    /// Classes with all their stimuli
-    Label,
-    /// Classes, then stimuli within them
-    LabelThenStimulus,
-    /// Stimuli on their own
-    Stimulus,
-}
-
 /// Understands `A,B`.
 fn parse_gap(text: &str) -> Result<(String, String), String> {
     match text.split_once(',').map(|(a, b)| (a.trim(), b.trim())) {
@@ -109,16 +96,12 @@ struct Read {
 
 pub(super) fn run(args: &ModelsArgs, ui: &Ui) -> Result<(), CliError> {
     let read = read(args, ui)?;
-    let replaced = args.output.folder().map(earlier_tables).transpose()?.flatten();
+    let replaced = args.output.earlier(TABLES, &MODEL_TABLES)?;
     let options = Options {
         n_resamples: args.resamples as usize,
         n_bands: args.bands as usize,
         difficulty_measure: read.measure.clone(),
-        cluster: args.cluster.map(|cluster| match cluster {
-            ClusterArg::Label => Cluster::Label,
-            ClusterArg::LabelThenStimulus => Cluster::LabelThenStimulus,
-            ClusterArg::Stimulus => Cluster::Stimulus,
-        }),
+        cluster: args.cluster.map(ClusterArg::cluster),
         datasets: args.gap.clone(),
         ..Options::default()
     };
@@ -137,7 +120,11 @@ pub(super) fn run(args: &ModelsArgs, ui: &Ui) -> Result<(), CliError> {
     if simulated {
         findings.caveats.add(Caveat::Simulated);
     }
-    let files = Files { others: tables(&findings), replaced, ..Files::default() };
+    let files = Files {
+        others: tables(&findings),
+        replaced: replaced.into_iter().collect(),
+        ..Files::default()
+    };
     let summary = Summary {
         models: Some(findings),
         ..Summary::new(read.title, env!("CARGO_PKG_VERSION"), seed.0, simulated)
@@ -148,23 +135,6 @@ pub(super) fn run(args: &ModelsArgs, ui: &Ui) -> Result<(), CliError> {
 fn tables(findings: &ModelFindings) -> Vec<(String, Vec<u8>)> {
     let tables = model_tables(findings).into_iter();
     tables.map(|(name, csv)| (format!("{TABLES}/{name}"), csv.into_bytes())).collect()
-}
-
-/// Returns the folder of an earlier run's tables in the output folder, if there is one. Whatever
-/// else is there is somebody's own.
-fn earlier_tables(output: &Path) -> Result<Option<PathBuf>, CliError> {
-    let folder = output.join(TABLES);
-    if folder::is_empty(&folder) {
-        return Ok(None);
-    }
-    if folder::holds_only(&folder, &MODEL_TABLES) {
-        return Ok(Some(folder));
-    }
-    Err(CliError::input(format!(
-        "`{}` holds something else than tables of an earlier run",
-        folder.display()
-    ))
-    .hint("write into another folder; nothing was written"))
 }
 
 fn read(args: &ModelsArgs, ui: &Ui) -> Result<Read, CliError> {
@@ -209,35 +179,15 @@ fn read(args: &ModelsArgs, ui: &Ui) -> Result<Read, CliError> {
     let difficulty_path = args.difficulty.clone().or_else(|| {
         manifest.as_ref().and_then(|manifest| manifest.difficulty.as_deref()).map(beside)
     });
-    let table = |path: Option<&PathBuf>, what: &str| -> Result<Option<PathBuf>, CliError> {
-        match path {
-            Some(path) if !path.exists() => {
-                Err(CliError::input(format!("no {what} at `{}`", path.display()))
-                    .hint("check the path"))
-            }
-            path => Ok(path.cloned()),
-        }
-    };
-    let difficulty_path = table(difficulty_path.as_ref(), "difficulties")?;
     let measure = args.measure.clone().or_else(|| manifest.as_ref()?.difficulty_measure.clone());
     Ok(Read {
         title: manifest.as_ref().map_or_else(|| title_of(&from_manifest[0]), |m| m.name.clone()),
         stimuli: stimuli_at(stimuli_path.as_deref())?,
-        difficulties: rows(difficulty_path.as_deref(), "cannot read the difficulties")?,
+        difficulties: difficulty_at(difficulty_path.as_deref())?,
         measure,
-        trials: rows(args.trials.as_deref(), "cannot read the trials")?,
+        trials: rows_at(args.trials.as_deref(), "cannot read the trials")?,
         families: families(args, manifest.as_ref(), &predictions)?,
         predictions,
-    })
-}
-
-fn rows<R: mohs_data::format::table::Record>(
-    path: Option<&Path>,
-    doing: &str,
-) -> Result<Vec<R>, CliError> {
-    path.map_or(Ok(Vec::new()), |path| {
-        read_all(path, &ReadOptions::default())
-            .map_err(|error| CliError::from(error).while_doing(doing))
     })
 }
 
@@ -262,7 +212,7 @@ fn families(
 ) -> Result<BTreeMap<ModelName, Family>, CliError> {
     let members: Vec<(ModelName, String)> = match (&args.families, manifest) {
         (Some(path), _) => {
-            let members = rows::<FamilyMember>(Some(path), "cannot read the families")?;
+            let members = rows_at::<FamilyMember>(Some(path), "cannot read the families")?;
             let models: BTreeSet<&ModelName> = predictions.iter().map(|row| &row.model).collect();
             if !members.iter().any(|member| models.contains(&member.model)) {
                 let known: Vec<&str> = models.iter().take(5).map(|name| name.as_str()).collect();

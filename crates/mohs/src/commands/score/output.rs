@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mohs_data::format::{ReadOptions, atomic, read_all, write_all};
-use mohs_data::{Difficulty, Exclusion};
+use mohs_data::{AttackExample, Difficulty, Exclusion};
 use mohs_report::{Summary, render_csv, render_text};
 
 use crate::args::Format;
@@ -30,6 +30,27 @@ impl OutputArgs {
     pub(super) fn folder(&self) -> Option<&Path> {
         self.output.as_deref()
     }
+
+    /// Returns the folder of an earlier run's tables in the output folder, if there is one. Whatever
+    /// else is there is somebody's own.
+    pub(super) fn earlier(
+        &self,
+        tables: &str,
+        names: &[&str],
+    ) -> Result<Option<PathBuf>, CliError> {
+        let Some(folder) = self.folder().map(|output| output.join(tables)) else { return Ok(None) };
+        if folder::is_empty(&folder) {
+            return Ok(None);
+        }
+        if folder::holds_only(&folder, names) {
+            return Ok(Some(folder));
+        }
+        Err(CliError::input(format!(
+            "`{}` holds something else than tables of an earlier run",
+            folder.display()
+        ))
+        .hint("write into another folder; nothing was written"))
+    }
 }
 
 /// What is written beside the summary.
@@ -41,8 +62,10 @@ pub(crate) struct Files {
     pub(crate) exclusions: Option<(&'static str, Vec<Exclusion>)>,
     /// Further files, by name (which may lead into a folder).
     pub(crate) others: Vec<(String, Vec<u8>)>,
-    /// A folder that an earlier run may have written and that goes before these are written.
-    pub(crate) replaced: Option<PathBuf>,
+    /// A table of attacked pictures and its folder; the pictures are among the further files.
+    pub(crate) examples: Option<(&'static str, Vec<AttackExample>)>,
+    /// Folders that an earlier run wrote and that go before these are written.
+    pub(crate) replaced: Vec<PathBuf>,
 }
 
 /// What a folder got.
@@ -95,7 +118,7 @@ pub(crate) fn write(summary: Summary, files: &Files, output: &Path) -> Result<Wr
         .map(|ours| with_other_measures(ours, &output.join("difficulty.csv")))
         .transpose()?;
     folder::make(output)?;
-    if let Some(folder) = &files.replaced {
+    for folder in &files.replaced {
         folder::remove(folder)?;
     }
     let mut written = Vec::new();
@@ -113,6 +136,9 @@ pub(crate) fn write(summary: Summary, files: &Files, output: &Path) -> Result<Wr
             folder::make(folder)?;
         }
         atomic::write_file(&path, content)?;
+    }
+    if let Some((folder, examples)) = &files.examples {
+        write_all(&output.join(folder).join(AttackExample::FILE), examples)?;
     }
     match files.others.as_slice() {
         [] => {}
