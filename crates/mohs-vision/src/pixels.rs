@@ -14,7 +14,7 @@ use image::{ExtendedColorType, ImageEncoder, imageops};
 pub use decode::{Alpha, DecodeOptions, Orientation, PixelsError, decode, read, read_with};
 pub(crate) use floats::to_byte;
 pub use floats::{Clamped, Pixels};
-pub use npy::npy;
+pub use npy::{npy, read_npy};
 
 /// A picture of eight bits per channel: red, green, blue, row by row.
 ///

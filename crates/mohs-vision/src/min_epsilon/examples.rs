@@ -6,10 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use mohs_data::format::atomic;
-use mohs_data::{FileError, Label, ModelName, Norm, StimulusId};
+use mohs_data::format::{atomic, write_all};
+use mohs_data::{AttackExample, Extra, FileError, Label, ModelName, Norm, StimulusId};
 
-use crate::evaluate::side_table::cell;
 use crate::pixels::{self, Pixels, Rgb8};
 
 /// A changed picture.
@@ -33,25 +32,41 @@ pub struct Example {
     pub after: Pixels,
 }
 
+impl Example {
+    /// Says what a file of it holds.
+    pub fn row(&self, model: &ModelName, stimulus: &StimulusId, file: PathBuf) -> AttackExample {
+        AttackExample {
+            model: model.clone(),
+            stimulus: stimulus.clone(),
+            attack: self.attack.into(),
+            norm: self.norm,
+            epsilon: self.epsilon,
+            label: self.label.clone(),
+            clean: Some(self.clean.clone()),
+            answer: Some(self.answer.clone()),
+            file,
+            band: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
 /// Writes examples into a folder.
 #[derive(Debug)]
 pub struct ExampleWriter {
     folder: PathBuf,
-    table: String,
-    n_written: usize,
+    table: Vec<AttackExample>,
 }
-
-const HEADER: &str = "model,stimulus,attack,norm,epsilon,label,clean,answer,file\n";
 
 impl ExampleWriter {
     /// Writes into this folder, which must be there.
     pub fn new(folder: &Path) -> ExampleWriter {
-        ExampleWriter { folder: folder.to_owned(), table: HEADER.to_owned(), n_written: 0 }
+        ExampleWriter { folder: folder.to_owned(), table: Vec::new() }
     }
 
     /// How many examples were written.
     pub fn n_written(&self) -> usize {
-        self.n_written
+        self.table.len()
     }
 
     /// Writes one example.
@@ -68,26 +83,13 @@ impl ExampleWriter {
         atomic::write_file(&path("png"), &Rgb8::from(after).to_png())?;
         let shape = [3, after.height(), after.width()];
         atomic::write_file(&path("npy"), &pixels::npy(shape, after.planes()))?;
-        let cells = [
-            model.as_str(),
-            stimulus.as_str(),
-            example.attack,
-            example.norm.as_str(),
-            &example.epsilon.to_string(),
-            example.label.as_str(),
-            example.clean.as_str(),
-            example.answer.as_str(),
-            &format!("{stem}.png"),
-        ];
-        self.table.push_str(&cells.map(cell).join(","));
-        self.table.push('\n');
-        self.n_written += 1;
+        self.table.push(example.row(model, stimulus, format!("{stem}.png").into()));
         Ok(())
     }
 
     /// Writes the table of examples.
     pub fn finish(self) -> Result<(), FileError> {
-        atomic::write_file(&self.folder.join("examples.csv"), self.table.as_bytes())
+        write_all(&self.folder.join(AttackExample::FILE), &self.table)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::evaluate::journal::Journal;
 use crate::input;
 use crate::pixels::{self, Pixels};
-use crate::probe::attack::white_box::{ENGINE_BATCH, Oracle, Question, Slope};
+use crate::probe::attack::white_box::{ENGINE_BATCH, Oracle, Question, Slope, Told};
 use crate::probe::attack::{Aim, Loss, Reply};
 
 /// Somebody who waits for an answer.
@@ -26,6 +26,9 @@ struct Waiting {
     pixels: Vec<f32>,
     loss: Option<(Loss, Aim)>,
 }
+
+/// Replies with the slots and the askers they are for.
+type Replies = Vec<((usize, Asker), Reply)>;
 
 /// Works until there are no pictures left.
 pub(super) fn work<'a>(
@@ -115,20 +118,16 @@ impl<'a> Desk<'a> {
         };
         let n = self.queues[longest].len().min(ENGINE_BATCH);
         let batch: Vec<Waiting> = self.queues[longest].drain(..n).collect();
-        for (waiting, reply) in self.ask(longest, batch)? {
-            let Some((_, picture)) = &mut self.slots[waiting.0] else { continue };
-            let wants = picture.told(waiting.1, reply)?;
-            self.queue(waiting.0, wants);
-            self.send_if_done(waiting.0, sender);
+        for ((slot, asker), reply) in self.ask(longest, batch)? {
+            let Some((_, picture)) = &mut self.slots[slot] else { continue };
+            let wants = picture.told(asker, reply)?;
+            self.queue(slot, wants);
+            self.send_if_done(slot, sender);
         }
         Ok(true)
     }
 
-    fn ask(
-        &mut self,
-        queue: usize,
-        batch: Vec<Waiting>,
-    ) -> Result<Vec<((usize, Asker), Reply)>, MinEpsilonError> {
+    fn ask(&mut self, queue: usize, batch: Vec<Waiting>) -> Result<Replies, MinEpsilonError> {
         let Some(&slope) = queue.checked_sub(1).and_then(|idx| Slope::ALL.get(idx)) else {
             let pictures: Vec<&[f32]> = batch.iter().map(|one| one.pixels.as_slice()).collect();
             let answers = self.oracle.answers(&pictures)?;
@@ -146,7 +145,7 @@ impl<'a> Desk<'a> {
             })
             .collect();
         let told = self.oracle.gradients(slope, &questions)?;
-        let reply = |(one, told): (Waiting, crate::probe::attack::white_box::Told)| {
+        let reply = |(one, told): (Waiting, Told)| {
             let reply = Reply {
                 pixels: one.pixels,
                 logits: told.logits,

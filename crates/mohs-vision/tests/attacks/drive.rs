@@ -25,8 +25,11 @@ pub(crate) fn engine() -> Engine {
 
 /// A model of the fixtures, from pixels to five labels.
 pub(crate) fn model(name: &str) -> WhiteBox {
-    let network = Network::read(&fixtures().join(name)).unwrap();
-    let (width, height) = network.picture_size().unwrap().unwrap();
+    let network = Network::read(&fixtures().join(name)).expect("because the fixture is sound");
+    let (width, height) = network
+        .picture_size()
+        .expect("because the fixture is sound")
+        .expect("because the fixture is sound");
     let spec = InputSpec { mean: [0.0; 3], sd: [1.0; 3], ..InputSpec::imagenet(width, height) };
     let classes = ClassesEntry::List(["a", "b", "c", "d", "e"].map(String::from).to_vec());
     let wanted = Wanted {
@@ -37,8 +40,8 @@ pub(crate) fn model(name: &str) -> WhiteBox {
         strangers: Strangers::Refuse,
     };
     let truth = ["a", "b", "c", "d", "e"].map(Label::new);
-    let labels = Labels::find(&wanted, &truth, 5, false).unwrap();
-    WhiteBox::new(&network, &spec, &labels).unwrap()
+    let labels = Labels::find(&wanted, &truth, 5, false).expect("because the fixture is sound");
+    WhiteBox::new(&network, &spec, &labels).expect("because the fixture is sound")
 }
 
 /// Everything that a run asked about, and what it ended with.
@@ -70,14 +73,19 @@ impl Drive<'_> {
         loop {
             reply = Some(match run.step(reply, &mut memory) {
                 Move::Answer(pixels) => {
-                    let logits = oracle.answers(&[&pixels]).unwrap().swap_remove(0);
+                    let logits = oracle
+                        .answers(&[&pixels])
+                        .expect("because the fixture is sound")
+                        .swap_remove(0);
                     asked.push(pixels.clone());
                     Reply { pixels, logits, loss: 0.0, gradient: Vec::new() }
                 }
                 Move::Gradient(pixels, loss) => {
                     let question = Question { pixels: &pixels, loss: &loss, aim: case.aim };
-                    let told = oracle.gradients(Slope::of(&loss), &[question]).unwrap();
-                    let told = told.into_iter().next().unwrap();
+                    let told = oracle
+                        .gradients(Slope::of(&loss), &[question])
+                        .expect("because the fixture is sound");
+                    let told = told.into_iter().next().expect("because the fixture is sound");
                     asked.push(pixels.clone());
                     let (logits, loss, gradient) = (told.logits, told.loss, told.gradient);
                     Reply { pixels, logits, loss, gradient }
@@ -102,7 +110,7 @@ pub(crate) fn case(
     target: Option<usize>,
     oracle: &mut Oracle<'_>,
 ) -> Case {
-    let clean = oracle.answers(&[&pixels]).unwrap().swap_remove(0);
+    let clean = oracle.answers(&[&pixels]).expect("because the fixture is sound").swap_remove(0);
     Case {
         pixels: Arc::new(pixels),
         width: side,
@@ -116,10 +124,10 @@ pub(crate) fn case(
 
 /// Settings of a preset with some changed.
 pub(crate) fn settings(name: &str, changes: &[(&str, &str)]) -> (&'static Attack, Settings) {
-    let attack = Attack::find(name).unwrap();
+    let attack = Attack::find(name).expect("because the fixture is sound");
     let mut settings = Settings::of(attack, Preset::Torchattacks351);
     for (setting, value) in changes {
-        settings.set(attack, setting, value).unwrap();
+        settings.set(attack, setting, value).expect("because the fixture is sound");
     }
     (attack, settings)
 }

@@ -17,14 +17,17 @@ fn picture(number: u32) -> Vec<f32> {
     let wave = |idx: usize| {
         let (row, column) = (idx % (SIDE * SIDE) / SIDE, idx % SIDE);
         let phase = f64::from(number) * 0.7 + idx.div_euclid(SIDE * SIDE) as f64;
-        (0.5 + 0.5 * (phase + row as f64 * 0.5 - column as f64 * 0.3).sin()) as f32
+        #[expect(clippy::cast_possible_truncation, reason = "pixels have 32 bits")]
+        let level = (0.5 + 0.5 * (phase + row as f64 * 0.5 - column as f64 * 0.3).sin()) as f32;
+        level
     };
     (0..3 * SIDE * SIDE).map(wave).collect()
 }
 
 fn a_case(number: u32, oracle: &mut Oracle<'_>) -> Case {
     let mut case = case(picture(number), SIDE, 0, None, oracle);
-    let label = mohs_vision::probe::attack::first_of_largest(&case.clean).unwrap();
+    let label = mohs_vision::probe::attack::first_of_largest(&case.clean)
+        .expect("because there are five labels");
     case.label = label;
     case.aim = mohs_vision::probe::attack::Aim::Leave(label);
     case

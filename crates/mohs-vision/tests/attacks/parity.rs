@@ -18,16 +18,19 @@ struct Fixture {
 
 impl Fixture {
     fn read() -> Fixture {
-        let text = std::fs::read_to_string(fixtures().join("cases.json")).unwrap();
-        let mut json: Value = serde_json::from_str(&text).unwrap();
-        let bytes = std::fs::read(fixtures().join("cases.f32")).unwrap();
+        let text = std::fs::read_to_string(fixtures().join("cases.json"))
+            .expect("because the fixture is sound");
+        let mut json: Value = serde_json::from_str(&text).expect("because the fixture is sound");
+        let bytes =
+            std::fs::read(fixtures().join("cases.f32")).expect("because the fixture is sound");
         let numbers = bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four));
         let Value::Array(cases) = json["cases"].take() else { panic!("no cases") };
         Fixture { cases, numbers: numbers.collect() }
     }
 
     fn picture(&self, offset: &Value, n: usize) -> Vec<f32> {
-        let offset = usize::try_from(offset.as_u64().unwrap()).unwrap();
+        let offset = usize::try_from(offset.as_u64().expect("because the fixture is sound"))
+            .expect("because the fixture is sound");
         self.numbers[offset..offset + n].to_vec()
     }
 }
@@ -52,13 +55,16 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
 
 /// The attack and its settings as a case has them.
 fn attack_of(one: &Value) -> (&'static Attack, Settings) {
-    let name = match (one["attack"].as_str().unwrap(), one["norm"].as_str().unwrap()) {
+    let name = match (
+        one["attack"].as_str().expect("because the fixture is sound"),
+        one["norm"].as_str().expect("because the fixture is sound"),
+    ) {
         ("square", "l2") => "square-l2",
         (name, _) => name,
     };
-    let attack = Attack::find(name).unwrap();
+    let attack = Attack::find(name).expect("because the fixture is sound");
     let mut settings = Settings::of(attack, Preset::Torchattacks351);
-    for (key, value) in one["settings"].as_object().unwrap() {
+    for (key, value) in one["settings"].as_object().expect("because the fixture is sound") {
         let key = match key.as_str() {
             "std" => "sd",
             "kernel_sd" => "kernel_sds",
@@ -66,7 +72,7 @@ fn attack_of(one: &Value) -> (&'static Attack, Settings) {
         };
         let value = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let value = if key == "steps" && value == "0" { "auto".to_owned() } else { value };
-        settings.set(attack, key, &value).unwrap();
+        settings.set(attack, key, &value).expect("because the fixture is sound");
     }
     (attack, settings)
 }
@@ -78,26 +84,40 @@ fn every_attack_asks_and_ends_as_torchattacks_does() {
     let mut n_checked = BTreeMap::new();
     let (mut wrong, mut n_turned) = (Vec::new(), 0);
     for one in &fixture.cases {
-        let white_box = model(one["network"].as_str().unwrap());
+        let white_box = model(one["network"].as_str().expect("because the fixture is sound"));
         let mut oracle = white_box.open(&engine);
         let (attack, settings) = attack_of(one);
-        let whole = |key: &str| one[key].as_u64().map(|n| usize::try_from(n).unwrap());
-        let side = whole("size").unwrap();
+        let whole = |key: &str| {
+            one[key].as_u64().map(|n| usize::try_from(n).expect("because the fixture is sound"))
+        };
+        let side = whole("size").expect("because the fixture is sound");
         let n = 3 * side * side;
         let picture = fixture.picture(&one["picture_offset"], n);
-        let case = case(picture, side, whole("label").unwrap(), whole("target"), &mut oracle);
-        let noise = one["noise"].as_object().unwrap().iter().map(|(stream, numbers)| {
-            let numbers = numbers.as_array().unwrap().iter().map(|u| u.as_f64().unwrap());
-            (stream.parse().unwrap(), numbers.collect())
-        });
+        let case = case(
+            picture,
+            side,
+            whole("label").expect("because the fixture is sound"),
+            whole("target"),
+            &mut oracle,
+        );
+        let noise = one["noise"].as_object().expect("because the fixture is sound").iter().map(
+            |(stream, numbers)| {
+                let numbers = numbers
+                    .as_array()
+                    .expect("because the fixture is sound")
+                    .iter()
+                    .map(|u| u.as_f64().expect("because the fixture is sound"));
+                (stream.parse().expect("because the fixture is sound"), numbers.collect())
+            },
+        );
         let drive = Drive {
             attack,
             settings: &settings,
-            epsilon: one["epsilon"].as_f64().unwrap(),
+            epsilon: one["epsilon"].as_f64().expect("because the fixture is sound"),
             luck: Luck::written(noise.collect()),
         };
         let trace = drive.run(&case, &mut oracle);
-        let n_queries = whole("n_queries_recorded").unwrap();
+        let n_queries = whole("n_queries_recorded").expect("because the fixture is sound");
         let recorded: Vec<Vec<f32>> = {
             let all = fixture.picture(&one["offset"], n * n_queries);
             all.chunks(n).map(<[f32]>::to_vec).collect()
@@ -133,8 +153,10 @@ fn every_attack_asks_and_ends_as_torchattacks_does() {
         }
         let theirs = fixture.picture(&one["returned_offset"], n);
         let is_flat = may_round && {
-            let last_asked = trace.asked.last().unwrap();
-            case.is_reached(&oracle.answers(&[last_asked]).unwrap()[0])
+            let last_asked = trace.asked.last().expect("because the fixture is sound");
+            case.is_reached(
+                &oracle.answers(&[last_asked]).expect("because the fixture is sound")[0],
+            )
         };
         if let Err(off) = agree(&trace.last, &theirs, may_round)
             && !is_flat

@@ -13,6 +13,7 @@ use std::time::Instant;
 use mohs_data::format::{TableWriter, atomic, folder_of_stimuli};
 use mohs_data::{Label, Manifest, MinEpsilon, Seed};
 use mohs_vision::engine::Engine;
+use mohs_vision::evaluate::side_table::cell;
 use mohs_vision::evaluate::{self, Candidate, Part};
 use mohs_vision::min_epsilon::{self, Delivered, ExampleWriter, MinEpsilonError, Mode, TrialRow};
 use mohs_vision::network::NetworkError;
@@ -355,8 +356,8 @@ fn push_trial(
     trial: &TrialRow,
 ) {
     let cells = [
-        mohs_vision::evaluate::side_table::cell(candidate.name().as_str()),
-        mohs_vision::evaluate::side_table::cell(stimulus.id.as_str()),
+        cell(candidate.name().as_str()),
+        cell(stimulus.id.as_str()),
         trial.attack.to_owned(),
         trial.goal.as_str().to_owned(),
         trial.epsilon.to_string(),

@@ -1,6 +1,7 @@
 //! `mohs demo`: the whole story on built-in data. Flash trials are made here, the other studies in
 //! `demo/`.
 
+mod attacks;
 mod beep;
 mod masks;
 mod models;
@@ -31,8 +32,8 @@ use crate::ui::Ui;
 ///
 /// Draws pictures and lets simulated people recognise them at flashes of 17 ms to 10 s, name them
 /// at a beep, say which of two is harder, and outline objects. Three small networks answer the same
-/// pictures, as they are, grey, pale, noisy and blurred, and a fourth learns while you wait. Scores
-/// it all and writes report.html. Needs no data, no model and no connection.
+/// pictures, as they are, grey, pale, noisy and blurred, and a fourth learns while you wait; two of
+/// them are attacked with changes too small to see. Scores it all and writes report.html. Needs no data, no model and no connection.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     folder::make(output)?;
     let seed = Seed(args.seed);
 
-    ui.say(&format!("1/5 drawing {} pictures of 16 kinds of things", args.stimuli));
+    ui.say(&format!("1/6 drawing {} pictures of 16 kinds of things", args.stimuli));
     let plan = WorldPlan::new(args.seed, args.size, args.stimuli as usize);
     let (recipes, stimuli) = built_in::draw_into(&plan, output, ui)?;
 
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     let comparisons = pairs::comparisons(&recipes, &stimuli, seed);
     let (drawings, outlines) = masks::annotations(&recipes, &stimuli, seed);
     ui.say(&format!(
-        "2/5 simulated people: {} saw them for {}, {} answered at a beep, {} said which of two is \
+        "2/6 simulated people: {} saw them for {}, {} answered at a beep, {} said which of two is \
          harder, {} outlined objects",
         n_people(trials.iter().map(|trial| Some(&trial.participant))),
         score::exposures_in_words(&study.flash.exposures_ms),
@@ -94,22 +95,28 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     Annotation::write_all(&output.join("annotations.json"), &drawings)?;
     Annotation::write_all(&output.join("outlines.json"), &outlines)?;
 
-    ui.say("3/5 running three small networks, and training a fourth");
+    ui.say("3/6 running three small networks, and training a fourth");
     let answers = models::answers(&stimuli, output, seed, ui)?;
 
+    ui.say("4/6 attacking two of them: how small a change fools them?");
+    let attacked = attacks::attack(&stimuli, output, seed, ui)?;
+
     ui.say(&format!(
-        "4/5 scoring {} trials, {} comparisons, {} drawings and {} predictions",
+        "5/6 scoring {} trials, {} comparisons, {} drawings, {} predictions and {} attacks",
         trials.len() + beep_trials.len(),
         comparisons.len(),
         drawings.len(),
-        answers.evaluated.len() + answers.learned.len()
+        answers.evaluated.len() + answers.learned.len(),
+        attacked.rows.len()
     ));
     let (summary, mut files) = score::score(&study, &stimuli, &trials, seed)?;
     let judged = pairs::score(&comparisons, &stimuli, seed)?;
     files.difficulties.get_or_insert_default().extend(judged.difficulties());
     let difficulties = files.difficulties.clone().unwrap_or_default();
     let models = models::score(&answers, &stimuli, &difficulties, &trials, seed)?;
+    let robustness = attacks::scored(&attacked, &stimuli, &difficulties, output, seed)?;
     let summary = Summary {
+        attacks: Some(robustness),
         speed_accuracy: Some(beep::score(&beep_trials, &labels, seed)?),
         pairs: Some(judged),
         masks: Some(masks::score(&drawings, &outlines, seed)?),
@@ -118,8 +125,9 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     };
     score::write(summary.clone(), &files, output)?;
 
-    ui.say("5/5 writing the report");
-    let pictures = report::pictures(&summary, &stimuli, output, ui);
+    ui.say("6/6 writing the report");
+    let mut pictures = report::pictures(&summary, &stimuli, output, ui);
+    report::attacked::read_into(&mut pictures, &output.join(report::attacked::FOLDER), ui)?;
     let html = render_html(&summary, &pictures);
     atomic::write_file(&output.join("report.html"), html.as_bytes())?;
 
@@ -210,6 +218,7 @@ fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
          mohs score viewing-time {folder} --rule first      another rule, the same trials\n  \
          mohs score quality {folder}                        who answered with care?\n  \
          mohs eval {folder}/eval.toml                       the models again, from their manifest\n  \
+         mohs attack {folder}/eval.toml --mode fast         all attacks on all of them\n  \
          mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
          mohs import --help                                 data you collected with other tools\n  \
          mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",

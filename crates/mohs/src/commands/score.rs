@@ -2,7 +2,7 @@
 //! `score/`; reading and writing are shared.
 
 mod agreement;
-mod attacks;
+pub(crate) mod attacks;
 mod compare;
 mod input;
 mod item_response;

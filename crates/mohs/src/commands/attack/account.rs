@@ -8,6 +8,7 @@ use std::time::Duration;
 use mohs_data::{FastAnswer, MinEpsilon, Search};
 use mohs_report::TextTable;
 use mohs_vision::engine::Engine;
+use mohs_vision::evaluate::side_table::cell;
 use mohs_vision::min_epsilon::{Planned, Tally};
 use mohs_vision::probe::attack::{ATTACKS, Kind, Preset, SETTINGS, Settings};
 use serde_json::json;
@@ -61,7 +62,6 @@ impl Line {
         if let Some(fast) = row.fast {
             self.n_audited += 1;
             let is_same = match fast {
-                #[expect(clippy::float_cmp, reason = "both are values of the grid")]
                 FastAnswer::Found(epsilon) => row.epsilon() == Some(epsilon),
                 FastAnswer::Survived => row.epsilon().is_none(),
             };
@@ -215,7 +215,7 @@ impl Account {
             let _ = writeln!(
                 text,
                 "{},{name},{},{},{},{},{},{},{},{answers},{slopes},{},{}",
-                mohs_vision::evaluate::side_table::cell(model),
+                cell(model),
                 line.n_attacked(),
                 line.n_found,
                 line.n_survived,

@@ -74,7 +74,7 @@ pub(super) fn score(
 }
 
 /// The measure of difficulty that models are held against.
-const MEASURE: &str = viewing_time::MEASURE;
+pub(super) const MEASURE: &str = viewing_time::MEASURE;
 
 fn manifest(seed: Seed) -> Manifest {
     let mut manifest = Manifest::new(super::NAME);

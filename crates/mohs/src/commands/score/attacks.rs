@@ -1,6 +1,6 @@
 //! `mohs score attacks`.
 
-mod examples;
+pub(crate) mod examples;
 
 use std::path::PathBuf;
 

@@ -24,13 +24,13 @@ pub(super) struct Shown {
 pub(super) fn earlier(output: &OutputArgs) -> Result<Option<PathBuf>, CliError> {
     let mut names = vec![AttackExample::FILE.to_owned()];
     for place in 0..MOST {
-        names.extend([file_name(place, "png"), file_name(place, "clean.png")]);
+        names.extend(["png", "clean.png", "npy"].map(|ending| file_name(place, ending)));
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     output.earlier(FOLDER, &names)
 }
 
-fn file_name(place: usize, ending: &str) -> String {
+pub(crate) fn file_name(place: usize, ending: &str) -> String {
     format!("{:02}.{ending}", place + 1)
 }
 
@@ -53,6 +53,10 @@ pub(super) fn choose(folder: &Path, standings: &[Standing]) -> Result<Shown, Cli
         shown.pictures.push((format!("{FOLDER}/{name}"), read(&example.file)?));
         let before = format!("{FOLDER}/{}", file_name(place, "clean.png"));
         shown.pictures.push((before, read(&example.clean_file())?));
+        // Exact numbers may be missing; changes are then seen as far as eight bits show them.
+        if let Ok(numbers) = read(&example.file.with_extension("npy")) {
+            shown.pictures.push((format!("{FOLDER}/{}", file_name(place, "npy")), numbers));
+        }
         shown.table.push(AttackExample {
             file: name.into(),
             band: standing.and_then(|standing| Some(standing.band.as_ref()?.1.clone())),
@@ -64,7 +68,7 @@ pub(super) fn choose(folder: &Path, standings: &[Standing]) -> Result<Shown, Cli
 
 /// Returns which examples to show, from easy to hard: half from the easiest stimuli, half from the
 /// hardest, models and attacks in turn, and each stimulus once as long as there are others.
-fn chosen(all: &[AttackExample], standings: &[Standing]) -> Vec<usize> {
+pub(crate) fn chosen(all: &[AttackExample], standings: &[Standing]) -> Vec<usize> {
     let place: BTreeMap<&StimulusId, usize> =
         standings.iter().enumerate().map(|(idx, standing)| (&standing.stimulus, idx)).collect();
     let rank = |idx: usize| place.get(&all[idx].stimulus).copied().unwrap_or(standings.len());
