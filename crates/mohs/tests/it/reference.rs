@@ -24,6 +24,7 @@ const VERBS: &[&[&str]] = &[
     &["score", "compare"],
     &["score", "label-counts"],
     &["score", "models"],
+    &["score", "attacks"],
     &["score", "learning-speed"],
     &["eval"],
     &["merge"],
