@@ -47,6 +47,7 @@ bench-pairs *args:
 bench-peers *args:
     python3 tools/bench_peers.py {{ args }}
     @{{ just_executable() }} bench-fit
+    @{{ just_executable() }} bench-attack
 
 # Race `mohs eval` on 1,000 photographs against a PyTorch DataLoader
 bench-eval *args:
@@ -55,6 +56,18 @@ bench-eval *args:
 # Race trainings against PyTorch
 bench-fit *args:
     python3 tools/bench_fit.py {{ args }}
+
+# Count the calls of `mohs attack` and race it against torchattacks
+bench-attack *args:
+    python3 tools/bench_attack.py {{ args }}
+
+# Hold smallest ε against those of torchattacks
+check-attacks *args:
+    python3 tools/check_attacks.py {{ args }}
+
+# Record what torchattacks does step by step, for the tests; `python` needs tools/requirements-attacks.txt
+attack-fixtures python="python3" *args:
+    {{ python }} tools/make_attack_fixtures.py {{ args }}
 
 # Make the networks of the tests anew; `python` needs what tools/requirements-networks.txt names
 network-fixtures python="python3" *args:

@@ -4,16 +4,16 @@
 //! (`search.rs`). Pictures, attacks and restarts share batches: `worker.rs` collects what runs want
 //! to know and asks the engine with full batches of a fixed size, so that neither the number of
 //! pictures at work nor threads change a number. What came of each ε is kept in the journal
-//! (`trial.rs`), so that a run that was stopped goes on where it stopped, and an exact search knows
+//! (`attempt.rs`), so that a run that was stopped goes on where it stopped, and an exact search knows
 //! what a fast one found.
 //!
 //! A picture that no ε changes is a row that says so. Nothing here knows people's difficulty.
 
+mod attempt;
 mod examples;
 mod grid;
 mod picture;
 mod search;
-mod trial;
 mod worker;
 
 use std::num::NonZeroUsize;
@@ -96,12 +96,12 @@ pub struct Job<'a> {
     pub seed: Seed,
     /// How many pictures are at work at the same time.
     pub n_at_once: NonZeroUsize,
-    /// Where trials are kept; `None` to keep nothing.
+    /// Where attempts are kept; `None` to keep nothing.
     pub cache: Option<&'a Path>,
     /// Whether changed pictures are wanted.
     pub keeps_examples: bool,
-    /// Whether every trial is wanted.
-    pub keeps_trials: bool,
+    /// Whether every attempt is wanted.
+    pub keeps_attempts: bool,
 }
 
 /// An attack that cannot be done.
@@ -153,13 +153,13 @@ pub struct Delivered {
     pub corrected: Vec<MinEpsilon>,
     /// Changed pictures, if they are wanted.
     pub examples: Vec<Example>,
-    /// Every trial, if they are wanted.
-    pub trials: Vec<TrialRow>,
+    /// Every attempt, if they are wanted.
+    pub attempts: Vec<AttemptRow>,
 }
 
 /// One run of one attack with one ε.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrialRow {
+pub struct AttemptRow {
     /// The attack.
     pub attack: &'static str,
     /// What it is after.
@@ -187,7 +187,7 @@ pub struct Plan<'a> {
 pub struct Tally {
     /// How often the model was asked in this run, whatever rows count.
     pub calls: Calls,
-    /// How many trials were known from earlier runs.
+    /// How many attempts were known from earlier runs.
     pub n_known: u64,
 }
 
@@ -250,7 +250,7 @@ impl Plan<'_> {
 
     /// Attacks all pictures; `deliver` gets what came of each, in the order of the stimuli.
     ///
-    /// An error of the engine or of `deliver` ends the run; trials that were finished are kept.
+    /// An error of the engine or of `deliver` ends the run; attempts that were finished are kept.
     pub fn run<E: From<MinEpsilonError>>(
         &self,
         engine: &Engine,

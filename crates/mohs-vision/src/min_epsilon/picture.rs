@@ -1,4 +1,4 @@
-//! One picture at work: what the model says of it, then every attack on it, trial by trial.
+//! One picture at work: what the model says of it, then every attack on it, attempt by attempt.
 //!
 //! A [`Picture`] never runs a model: it hands out [`Want`]s and is given replies, as attacks are.
 
@@ -9,10 +9,10 @@ use mohs_data::{
     Extra, FailureReason, FastAnswer, Flag, Goal, How, Label, MinEpsilon, Search, Stimulus,
 };
 
+use super::attempt::{Attempt, Shelf};
 use super::examples::Example;
 use super::search::{self, Mode, Next, Seen};
-use super::trial::{Shelf, Trial};
-use super::{Delivered, MinEpsilonError, Plan, Planned, TrialRow, size_of};
+use super::{AttemptRow, Delivered, MinEpsilonError, Plan, Planned, size_of};
 use crate::evaluate::journal::JournalError;
 use crate::pixels::Pixels;
 use crate::probe::attack::{
@@ -85,7 +85,7 @@ impl<'a> Picture<'a> {
     /// What is wanted first.
     pub(super) fn begin(&mut self) -> Result<Vec<(Asker, Want)>, MinEpsilonError> {
         let n_labels = self.plan.model.n_labels();
-        if let Some(mut numbers) = self.shelf.find_numbers(&self.name_of(CLEAN))
+        if let Some(mut numbers) = self.shelf.find_numbers(CLEAN)
             && numbers.len() == n_labels + 1
         {
             let is_random = numbers.pop().is_some_and(|flag| 0.0 < flag);
@@ -93,11 +93,6 @@ impl<'a> Picture<'a> {
             return self.after_clean();
         }
         Ok(vec![(Asker::Clean, Want::Answer(self.pixels.to_vec()))])
-    }
-
-    /// What numbers about the picture are kept under; how outputs are read counts.
-    fn name_of(&self, what: &str) -> String {
-        format!("{what}\n{:?}", self.plan.job.candidate.labels().reading())
     }
 
     /// Goes on with what the model said.
@@ -117,7 +112,7 @@ impl<'a> Picture<'a> {
                     let is_random = *first != reply.logits;
                     let mut numbers = first.to_vec();
                     numbers.push(f32::from(u8::from(is_random)));
-                    self.shelf.keep_numbers(&self.name_of(CLEAN), &numbers)?;
+                    self.shelf.keep_numbers(CLEAN, &numbers)?;
                     self.settle_clean(first.to_vec(), is_random);
                     self.after_clean()
                 }
@@ -126,7 +121,7 @@ impl<'a> Picture<'a> {
                 let guess = guess_of(&reply);
                 #[expect(clippy::cast_possible_truncation, reason = "a guess needs few digits")]
                 let kept = [guess.0 as f32, guess.1 as f32];
-                self.shelf.keep_numbers(&self.name_of(GUESS), &kept)?;
+                self.shelf.keep_numbers(GUESS, &kept)?;
                 self.guess = Some((f64::from(kept[0]), f64::from(kept[1])));
                 self.start_tasks()
             }
@@ -187,7 +182,7 @@ impl<'a> Picture<'a> {
         if !needs_guess {
             return self.start_tasks();
         }
-        match self.shelf.find_numbers(&self.name_of(GUESS)).as_deref() {
+        match self.shelf.find_numbers(GUESS).as_deref() {
             Some(&[linf, l2]) => {
                 self.guess = Some((f64::from(linf), f64::from(l2)));
                 self.start_tasks()
@@ -237,7 +232,7 @@ impl<'a> Picture<'a> {
             rows: Vec::new(),
             corrected: Vec::new(),
             examples: Vec::new(),
-            trials: Vec::new(),
+            attempts: Vec::new(),
         };
         let row = |planned: &Planned, goal: Goal, search: Search, how: How| MinEpsilon {
             model: self.plan.model_name().clone(),
@@ -276,19 +271,19 @@ impl<'a> Picture<'a> {
         for task in &self.tasks {
             let mut found = row(task.planned, task.goal, task.search_found(&label_of), task.how);
             found.fast = task.fast_answer();
-            found.n_forward = task.trials.iter().map(|(_, trial)| trial.n_forward).sum();
-            found.n_gradient = task.trials.iter().map(|(_, trial)| trial.n_gradient).sum();
-            if task.trials.iter().any(|(_, trial)| trial.has_zero_slope) {
+            found.n_forward = task.attempts.iter().map(|(_, attempt)| attempt.n_forward).sum();
+            found.n_gradient = task.attempts.iter().map(|(_, attempt)| attempt.n_gradient).sum();
+            if task.attempts.iter().any(|(_, attempt)| attempt.has_zero_slope) {
                 found.flags.insert(0, Flag::ZeroGradient);
             }
-            if self.plan.job.keeps_trials {
-                delivered.trials.extend(task.trials.iter().map(|&(idx, trial)| TrialRow {
+            if self.plan.job.keeps_attempts {
+                delivered.attempts.extend(task.attempts.iter().map(|&(idx, attempt)| AttemptRow {
                     attack: task.planned.attack.name,
                     goal: task.goal,
                     epsilon: task.planned.grid.at(idx),
-                    is_reached: trial.is_reached,
-                    n_forward: trial.n_forward,
-                    n_gradient: trial.n_gradient,
+                    is_reached: attempt.is_reached,
+                    n_forward: attempt.n_forward,
+                    n_gradient: attempt.n_gradient,
                 }));
             }
             if let (Some(after), Search::Found { epsilon, answer: Some(answer) }) =
@@ -353,11 +348,11 @@ struct Task<'a> {
     name: String,
     lucks: Vec<Luck>,
     memories: Vec<Memory>,
-    /// How many slopes earlier trials have made known, whether they are still at hand or not.
+    /// How many slopes earlier attempts have made known, whether they are still at hand or not.
     n_slopes_known: usize,
     seen: BTreeMap<usize, Seen>,
-    /// Trials in the order they were made.
-    trials: Vec<(usize, Trial)>,
+    /// Attempts in the order they were made.
+    attempts: Vec<(usize, Attempt)>,
     active: Option<Active>,
     /// What the fast search found, once it has, where an audit follows.
     fast: Option<Option<usize>>,
@@ -367,7 +362,7 @@ struct Task<'a> {
     kept: Option<(usize, Vec<f32>)>,
 }
 
-/// A trial under way.
+/// A attempt under way.
 #[derive(Debug)]
 struct Active {
     idx: usize,
@@ -381,7 +376,7 @@ struct Active {
     least: f32,
     /// Whether the run has ended and its last picture is being judged.
     is_judged: bool,
-    /// Only the changed picture is wanted; the trial itself is known.
+    /// Only the changed picture is wanted; the attempt itself is known.
     is_again: bool,
 }
 
@@ -419,7 +414,7 @@ impl<'a> Task<'a> {
             memories: (0..n_starts).map(|_| Memory::default()).collect(),
             n_slopes_known: 0,
             seen: BTreeMap::new(),
-            trials: Vec::new(),
+            attempts: Vec::new(),
             active: None,
             fast: None,
             found: None,
@@ -445,13 +440,13 @@ impl<'a> Task<'a> {
                         self.found = Some(Err(reason));
                         return Ok(None);
                     }
-                    Stepped::Ended(idx, trial, is_again) => {
+                    Stepped::Ended(idx, attempt, is_again) => {
                         self.active = None;
                         if is_again {
                             return Ok(None);
                         }
-                        self.remember(idx, trial);
-                        shelf.keep(&self.name, self.planned.grid.at(idx), trial)?;
+                        self.remember(idx, attempt);
+                        shelf.keep(&self.name, self.planned.grid.at(idx), attempt)?;
                     }
                 }
             }
@@ -472,10 +467,10 @@ impl<'a> Task<'a> {
                         && self.planned.attack.kind != Kind::Minimal
                     {
                         let margin = self.case.margin(&self.case.clean);
-                        self.remember(idx, Trial { margin, least: margin, ..Trial::default() });
-                    } else if let Some(trial) = shelf.find(&self.name, epsilon) {
+                        self.remember(idx, Attempt { margin, least: margin, ..Attempt::default() });
+                    } else if let Some(attempt) = shelf.find(&self.name, epsilon) {
                         *n_known += 1;
-                        self.remember(idx, trial);
+                        self.remember(idx, attempt);
                     } else {
                         self.begin(idx, false);
                     }
@@ -491,7 +486,7 @@ impl<'a> Task<'a> {
     fn next(&mut self, (linf, l2): (f64, f64)) -> Next {
         let grid = &self.planned.grid;
         if self.planned.attack.kind == Kind::Minimal {
-            // There is one trial, and it stands for the whole grid.
+            // There is one attempt, and it stands for the whole grid.
             return match self.seen.get(&0) {
                 None => Next::Try(0),
                 Some(seen) => Next::Found(seen.is_reached.then_some(0)),
@@ -517,11 +512,11 @@ impl<'a> Task<'a> {
         }
     }
 
-    fn remember(&mut self, idx: usize, trial: Trial) {
-        let seen = Seen { is_reached: trial.is_reached, least: f64::from(trial.least) };
+    fn remember(&mut self, idx: usize, attempt: Attempt) {
+        let seen = Seen { is_reached: attempt.is_reached, least: f64::from(attempt.least) };
         self.seen.insert(idx, seen);
-        self.trials.push((idx, trial));
-        self.n_slopes_known = self.n_slopes_known.max(trial.n_free);
+        self.attempts.push((idx, attempt));
+        self.n_slopes_known = self.n_slopes_known.max(attempt.n_free);
     }
 
     fn begin(&mut self, idx: usize, is_again: bool) {
@@ -555,9 +550,9 @@ impl<'a> Task<'a> {
         })
     }
 
-    /// Takes the trial a step further.
+    /// Takes the attempt a step further.
     fn step(&mut self, reply: Option<Reply>) -> Stepped {
-        let active = self.active.as_mut().expect("because a trial is under way");
+        let active = self.active.as_mut().expect("because an attempt is under way");
         if let Some(reply) = &reply {
             let is_number = |number: &f32| number.is_finite();
             if !reply.logits.iter().all(is_number) || !reply.gradient.iter().all(is_number) {
@@ -590,10 +585,10 @@ impl<'a> Task<'a> {
         self.end_run(end)
     }
 
-    /// What a finished run means: the end of the trial, or another start.
+    /// What a finished run means: the end of the attempt, or another start.
     fn end_run(&mut self, end: End) -> Stepped {
-        let active = self.active.as_mut().expect("because a trial is under way");
-        // Slopes that an earlier trial paid for are not counted again, at hand or not.
+        let active = self.active.as_mut().expect("because an attempt is under way");
+        // Slopes that an earlier attempt paid for are not counted again, at hand or not.
         let n_free = active.run.n_free();
         let n_again = n_free.min(self.n_slopes_known) as u64;
         let n_reused = active.run.n_reused() as u64;
@@ -612,19 +607,19 @@ impl<'a> Task<'a> {
         if reached.is_none() && active.restart + 1 < self.memories.len() {
             let (idx, restart) = (active.idx, active.restart + 1);
             let run = self.run(idx, restart);
-            let active = self.active.as_mut().expect("because a trial is under way");
+            let active = self.active.as_mut().expect("because an attempt is under way");
             (active.run, active.restart, active.is_judged) = (run, restart, false);
             return self.step(None);
         }
-        let active = self.active.as_ref().expect("because a trial is under way");
-        let mut trial = Trial {
+        let active = self.active.as_ref().expect("because an attempt is under way");
+        let mut attempt = Attempt {
             margin: active.margin,
             least: active.least,
             n_forward: active.n_forward,
             n_gradient: active.n_gradient,
             n_free: active.n_free,
             has_zero_slope: active.has_zero_slope,
-            ..Trial::default()
+            ..Attempt::default()
         };
         let (idx, is_again) = (active.idx, active.is_again);
         if let Some((pixels, logits)) = reached {
@@ -634,15 +629,15 @@ impl<'a> Task<'a> {
             }
             #[expect(clippy::cast_possible_truncation, reason = "it was a number of 32 bits")]
             let size = size as f32;
-            trial.is_reached = true;
-            trial.answer = first_of_largest(&logits).unwrap_or(0);
-            trial.size = size;
+            attempt.is_reached = true;
+            attempt.answer = first_of_largest(&logits).unwrap_or(0);
+            attempt.size = size;
             let is_smallest = self.kept.as_ref().is_none_or(|(kept, _)| idx <= *kept);
             if self.keeps_example && is_smallest {
                 self.kept = Some((idx, pixels));
             }
         }
-        Stepped::Ended(idx, trial, is_again)
+        Stepped::Ended(idx, attempt, is_again)
     }
 
     /// Why a change is not what the attack promises, if it is not.
@@ -669,16 +664,16 @@ impl<'a> Task<'a> {
     }
 
     fn search_found(&self, label_of: &impl Fn(usize) -> Option<Label>) -> Search {
-        let trial_of = |idx: usize| self.trials.iter().find(|(at, _)| *at == idx);
+        let attempt_of = |idx: usize| self.attempts.iter().find(|(at, _)| *at == idx);
         match &self.found {
             Some(Err(reason)) => Search::Failed(FailureReason::new(reason.as_str())),
             Some(Ok(Some(idx))) => {
-                let trial = trial_of(*idx).map(|(_, trial)| *trial).unwrap_or_default();
+                let attempt = attempt_of(*idx).map(|(_, attempt)| *attempt).unwrap_or_default();
                 let epsilon = match self.planned.attack.kind {
-                    Kind::Minimal => f64::from(trial.size),
+                    Kind::Minimal => f64::from(attempt.size),
                     _ => self.planned.grid.at(*idx),
                 };
-                Search::Found { epsilon, answer: label_of(trial.answer) }
+                Search::Found { epsilon, answer: label_of(attempt.answer) }
             }
             Some(Ok(None)) => Search::Survived {
                 up_to: match (self.planned.attack.kind, self.planned.attack.norm) {
@@ -701,9 +696,9 @@ impl<'a> Task<'a> {
     }
 }
 
-/// What a step of a trial led to.
+/// What a step of an attempt led to.
 enum Stepped {
     Wants(Want),
-    Ended(usize, Trial, bool),
+    Ended(usize, Attempt, bool),
     Broken(String),
 }

@@ -114,7 +114,7 @@ impl World {
             n_at_once: NonZeroUsize::new(run.n_at_once).unwrap(),
             cache: cache.as_deref(),
             keeps_examples: run.keeps_examples,
-            keeps_trials: false,
+            keeps_attempts: false,
         };
         let plan = plan(job, &engine).unwrap();
         let (mut rows, mut corrected) = (Vec::new(), Vec::new());
@@ -275,7 +275,7 @@ fn fast_agrees_with_exact_nearly_always_and_says_where_it_was_audited() {
 }
 
 #[test]
-fn examples_are_kept_also_when_their_trials_are_known() {
+fn examples_are_kept_also_when_their_attempts_are_known() {
     let world = World::new(6);
     let attacks = planned(&["all", "pgd-l2", "minimal"], GRID);
     let kept = Run { attacks: &attacks, is_kept: true, ..Run::default() };
@@ -316,7 +316,7 @@ fn the_smallest_changes_found_directly_are_not_much_larger_than_those_of_pgd() {
     let world = World::new(12);
     let attacks = planned(&["pgd", "fmn", "pgd-l2", "fmn-l2", "ddn"], "0:0.2:0.004,0.2:1:0.02");
     let rows = world.run(&Run { attacks: &attacks, ..Run::default() }).0;
-    let of = |name: &str| rows.iter().filter(move |row| row.attack == name);
+    let of = |name: &'static str| rows.iter().filter(move |row| row.attack == name);
     for (direct, grid) in [("fmn", "pgd"), ("fmn-l2", "pgd-l2"), ("ddn", "pgd-l2")] {
         let both: Vec<(f64, f64)> =
             of(direct).zip(of(grid)).filter_map(|(a, b)| a.epsilon().zip(b.epsilon())).collect();

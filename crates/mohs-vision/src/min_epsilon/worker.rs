@@ -9,8 +9,8 @@ use std::sync::mpsc::Sender;
 
 use mohs_data::{Extra, FailureReason, Goal, How, MinEpsilon, Search, Stimulus};
 
+use super::attempt::Shelf;
 use super::picture::{Asker, Picture, Want};
-use super::trial::Shelf;
 use super::{Delivered, MinEpsilonError, Plan, Sent, Shared, Tally};
 use crate::engine::Engine;
 use crate::evaluate::journal::Journal;
@@ -176,7 +176,7 @@ fn open<'a>(
         .map_err(|_| "its decoder broke off".to_owned())?
         .map_err(|error| crate::evaluate::reason(&error))?;
     let fitted = Pixels::from(&input::fit(&picture, job.candidate.spec()));
-    let shelf = Shelf::new(journal, blake3::hash(&bytes));
+    let shelf = Shelf::new(journal, &bytes, &labels.reading());
     Ok(Picture::new(plan, stimulus, shelf, &fitted, label))
 }
 
@@ -203,6 +203,6 @@ fn failed(plan: &Plan<'_>, stimulus: &Stimulus, reason: &str) -> Delivered {
         rows: rows.collect(),
         corrected: Vec::new(),
         examples: Vec::new(),
-        trials: Vec::new(),
+        attempts: Vec::new(),
     }
 }

@@ -15,7 +15,7 @@ use mohs_data::{Label, Manifest, MinEpsilon, Seed};
 use mohs_vision::engine::Engine;
 use mohs_vision::evaluate::side_table::cell;
 use mohs_vision::evaluate::{self, Candidate, Part};
-use mohs_vision::min_epsilon::{self, Delivered, ExampleWriter, MinEpsilonError, Mode, TrialRow};
+use mohs_vision::min_epsilon::{self, AttemptRow, Delivered, ExampleWriter, MinEpsilonError, Mode};
 use mohs_vision::network::NetworkError;
 use mohs_vision::probe::attack::white_box::WhiteBoxError;
 use mohs_vision::probe::attack::{Preset, SettingError};
@@ -47,7 +47,7 @@ measured on pixels from 0 to 1, before the model's own preparation. Success need
 audits a share of pictures. A picture that no ε changes is a row that says so, and so is one that the
 model gets wrong to begin with.
 
-Trials are kept in .mohs-cache beside the model as they come: a run that was stopped goes on where
+Attempts are kept in .mohs-cache beside the model as they come: a run that was stopped goes on where
 it stopped. Rows do not depend on --batch, --threads or the order of work.
 `mohs score attacks` holds the rows against how hard people find the pictures.")]
 pub(crate) struct AttackArgs {
@@ -93,7 +93,7 @@ pub(crate) struct AttackArgs {
     /// A folder for changed pictures: as PNG and as exact numbers
     #[arg(long, value_name = "DIR")]
     examples: Option<PathBuf>,
-    /// Write every trial with its calls: stimulus, attack, epsilon, reached, calls
+    /// Write every attempt with its calls: stimulus, attack, epsilon, reached, calls
     #[arg(long, value_name = "FILE.csv")]
     trace: Option<PathBuf>,
     /// How pictures are prepared: a preset (torchvision, timm, clip, tensorflow) or a table as in
@@ -121,10 +121,10 @@ pub(crate) struct AttackArgs {
     /// Pictures at work at the same time: memory, not results
     #[arg(long, default_value = "16", value_name = "N")]
     batch: NonZeroUsize,
-    /// Where trials are kept [default: .mohs-cache beside the model]
+    /// Where attempts are kept [default: .mohs-cache beside the model]
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<PathBuf>,
-    /// Keep no trials and look for none
+    /// Keep no attempts and look for none
     #[arg(long)]
     no_cache: bool,
     /// List attacks with their settings, and do nothing
@@ -284,7 +284,7 @@ fn attack_all(
             n_at_once: args.batch,
             cache: jobs.cache.as_deref(),
             keeps_examples: args.examples.is_some(),
-            keeps_trials: args.trace.is_some(),
+            keeps_attempts: args.trace.is_some(),
         };
         let plan = min_epsilon::plan(job, engine).map_err(|error| {
             let what = format!("the model `{}` cannot be attacked as asked", candidate.name());
@@ -322,8 +322,8 @@ fn attack_all(
                     examples.push(candidate.name(), &stimulus.id, example)?;
                 }
             }
-            for trial in &delivered.trials {
-                push_trial(&mut trace, candidate, stimulus, trial);
+            for attempt in &delivered.attempts {
+                push_attempt(&mut trace, candidate, stimulus, attempt);
             }
             bar.inc(1);
             Ok(())
@@ -349,21 +349,21 @@ fn attack_all(
     Ok(account)
 }
 
-fn push_trial(
+fn push_attempt(
     trace: &mut String,
     candidate: &Candidate,
     stimulus: &mohs_data::Stimulus,
-    trial: &TrialRow,
+    attempt: &AttemptRow,
 ) {
     let cells = [
         cell(candidate.name().as_str()),
         cell(stimulus.id.as_str()),
-        trial.attack.to_owned(),
-        trial.goal.as_str().to_owned(),
-        trial.epsilon.to_string(),
-        u8::from(trial.is_reached).to_string(),
-        trial.n_forward.to_string(),
-        trial.n_gradient.to_string(),
+        attempt.attack.to_owned(),
+        attempt.goal.as_str().to_owned(),
+        attempt.epsilon.to_string(),
+        u8::from(attempt.is_reached).to_string(),
+        attempt.n_forward.to_string(),
+        attempt.n_gradient.to_string(),
     ];
     trace.push_str(&cells.join(","));
     trace.push('\n');

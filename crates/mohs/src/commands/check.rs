@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use mohs_data::format::{ReadOptions, folder_of_stimuli, read_stimuli};
 use mohs_data::{
-    Annotation, Checks, Comparison, Difficulty, Exclusion, FileError, Manifest, Prediction,
-    Problem, Stimulus, Study, Trial, check,
+    Annotation, Checks, Comparison, Difficulty, Exclusion, FileError, Manifest, MinEpsilon,
+    Prediction, Problem, Stimulus, Study, Trial, check,
 };
 use mohs_report::Summary;
 use mohs_score::human::exclusion;
@@ -234,6 +234,10 @@ fn check_table(path: &Path, checks: &Checks<'_>, ui: &Ui) -> Result<(), CliError
         Some("difficulty") => {
             let rows: Vec<Difficulty> = mohs_data::format::read_all(path, &options)?;
             ok(ui, path, &format!("difficulty of {} stimuli", rows.len()))
+        }
+        Some("minimum epsilons") => {
+            let rows: Vec<MinEpsilon> = mohs_data::format::read_all(path, &options)?;
+            ok(ui, path, &format!("{} smallest ε of attacks", rows.len()))
         }
         Some("exclusions") => {
             let rows: Vec<Exclusion> = mohs_data::format::read_all(path, &options)?;

@@ -1,6 +1,7 @@
 //! The binary as people meet it: exit code, stdout and stderr of every verb.
 
 mod agreement;
+mod attack;
 mod attacks_score;
 mod bad_input;
 mod demo;

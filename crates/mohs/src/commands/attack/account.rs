@@ -193,7 +193,7 @@ impl Account {
         let calls = self.tally.calls;
         let _ = writeln!(
             text,
-            "asked now: {} answers, {} gradients, {} to fill up batches; {} trials were known; \
+            "asked now: {} answers, {} gradients, {} to fill up batches; {} attempts were known; \
              {:.1} s; seed {}",
             calls.n_answers,
             calls.n_gradients,
@@ -269,7 +269,7 @@ impl Account {
                 "answers": calls.n_answers,
                 "gradients": calls.n_gradients,
                 "filling": calls.n_filling,
-                "known_trials": self.tally.n_known,
+                "known_attempts": self.tally.n_known,
             },
             "attacks": self.lines.iter().map(line).collect::<Vec<_>>(),
             "corrected": corrected.collect::<Vec<_>>(),

@@ -25,10 +25,8 @@ use crate::ui::Ui;
 
 /// The networks that are attacked.
 const MODELS: [&str; 2] = ["plain", "residual"];
-/// The attacks: one step, many steps, and answers only.
-const ATTACKS: [&str; 3] = ["fgsm", "pgd", "square"];
-/// Questions of the attack that asks for answers only; the paper allows 5,000.
-const N_QUERIES: usize = 60;
+/// The attacks: one step, many steps, and many with momentum.
+const ATTACKS: [&str; 3] = ["fgsm", "pgd", "mifgsm"];
 /// The share of pictures that is searched exactly.
 const AUDITED: f64 = 0.05;
 
@@ -78,7 +76,7 @@ pub(super) fn attack(
             n_at_once: NonZeroUsize::new(16).unwrap_or(NonZeroUsize::MIN),
             cache: None,
             keeps_examples: true,
-            keeps_trials: false,
+            keeps_attempts: false,
         };
         let plan = min_epsilon::plan(job, &engine)?;
         plan.run(&engine, |stimulus, delivered: Delivered| -> Result<(), CliError> {
@@ -99,8 +97,7 @@ pub(super) fn attack(
 fn planned() -> Vec<Planned> {
     let planned = |name: &&str| {
         let attack = Attack::find(name).expect("because the demo names attacks that there are");
-        let mut settings = Settings::of(attack, Preset::Torchattacks351);
-        settings.n_queries = N_QUERIES;
+        let settings = Settings::of(attack, Preset::Torchattacks351);
         let grid = Grid::parse("paper", attack.norm).expect("because it is a named grid");
         Planned { attack, settings, grid }
     };

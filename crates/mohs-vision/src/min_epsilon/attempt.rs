@@ -1,7 +1,7 @@
-//! One trial: what came of one attack on one picture with one ε, and how it is kept.
+//! One attempt: what came of one attack on one picture with one ε, and how it is kept.
 //!
-//! Trials are kept under everything that changes them: model and engine (the journal's own key),
-//! the picture's content, the attack with its settings, what it is after, and ε; for attacks that
+//! Attempts are kept under everything that changes them: model and engine (the journal's own key),
+//! the picture's content, how outputs become labels, the attack with its settings, what it is after, and ε; for attacks that
 //! draw random numbers also the seed and the stimulus. They are kept as a few numbers, like rows of
 //! an evaluation.
 
@@ -9,11 +9,12 @@ use mohs_data::{Seed, StimulusId};
 
 use super::Planned;
 use crate::evaluate::journal::{Journal, JournalError, RowKey};
+use crate::labels::Reading;
 use crate::probe::attack::Aim;
 
 /// What came of one ε.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Trial {
+pub(super) struct Attempt {
     /// Whether the attack reached its aim.
     pub(super) is_reached: bool,
     /// What the model then said, as a class.
@@ -34,7 +35,7 @@ pub(super) struct Trial {
     pub(super) has_zero_slope: bool,
 }
 
-impl Trial {
+impl Attempt {
     #[expect(clippy::cast_precision_loss, reason = "counts are below 2^24, and split if not")]
     fn to_numbers(self) -> Vec<f32> {
         let halves = |n: u64| [(n >> 20) as f32, (n & 0xf_ffff) as f32];
@@ -53,12 +54,12 @@ impl Trial {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
-    fn from_numbers(numbers: &[f32]) -> Option<Trial> {
+    fn from_numbers(numbers: &[f32]) -> Option<Attempt> {
         let &[reached, answer, margin, least, size, n_free, zero, f1, f0, g1, g0] = numbers else {
             return None;
         };
         let whole = |high: f32, low: f32| ((high as u64) << 20) + low as u64;
-        Some(Trial {
+        Some(Attempt {
             is_reached: 0.0 < reached,
             answer: answer as usize,
             margin,
@@ -72,7 +73,7 @@ impl Trial {
     }
 }
 
-/// Where the trials of one picture are kept.
+/// Where the attempts of one picture are kept.
 #[derive(Debug)]
 pub(super) struct Shelf<'a> {
     journal: &'a Journal,
@@ -80,11 +81,15 @@ pub(super) struct Shelf<'a> {
 }
 
 impl<'a> Shelf<'a> {
-    pub(super) fn new(journal: &'a Journal, content: blake3::Hash) -> Shelf<'a> {
-        Shelf { journal, content }
+    /// The shelf of a picture with these bytes; classes are counted as outputs are read.
+    pub(super) fn new(journal: &'a Journal, bytes: &[u8], reading: &Reading) -> Shelf<'a> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(blake3::hash(bytes).as_bytes());
+        hasher.update(format!("{reading:?}").as_bytes());
+        Shelf { journal, content: hasher.finalize() }
     }
 
-    /// What the trials of an attack are kept under, but for ε.
+    /// What the attempts of an attack are kept under, but for ε.
     pub(super) fn name_of(
         planned: &Planned,
         aim: Aim,
@@ -109,12 +114,17 @@ impl<'a> Shelf<'a> {
         RowKey::new(&self.content, &format!("{name}\n{:016x}", epsilon.to_bits()))
     }
 
-    pub(super) fn find(&self, name: &str, epsilon: f64) -> Option<Trial> {
-        Trial::from_numbers(&self.journal.find(&self.key(name, epsilon))?)
+    pub(super) fn find(&self, name: &str, epsilon: f64) -> Option<Attempt> {
+        Attempt::from_numbers(&self.journal.find(&self.key(name, epsilon))?)
     }
 
-    pub(super) fn keep(&self, name: &str, epsilon: f64, trial: Trial) -> Result<(), JournalError> {
-        self.journal.append(&[(self.key(name, epsilon), &trial.to_numbers())])
+    pub(super) fn keep(
+        &self,
+        name: &str,
+        epsilon: f64,
+        attempt: Attempt,
+    ) -> Result<(), JournalError> {
+        self.journal.append(&[(self.key(name, epsilon), &attempt.to_numbers())])
     }
 
     /// Numbers about the picture itself, such as the model's answer to it.
@@ -132,8 +142,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trial_comes_back_as_it_was_kept() {
-        let trial = Trial {
+    fn an_attempt_comes_back_as_it_was_kept() {
+        let attempt = Attempt {
             is_reached: true,
             answer: 999,
             margin: -0.25,
@@ -144,7 +154,7 @@ mod tests {
             n_free: 3,
             has_zero_slope: true,
         };
-        assert_eq!(Trial::from_numbers(&trial.to_numbers()), Some(trial));
-        assert_eq!(Trial::from_numbers(&[1.0]), None);
+        assert_eq!(Attempt::from_numbers(&attempt.to_numbers()), Some(attempt));
+        assert_eq!(Attempt::from_numbers(&[1.0]), None);
     }
 }
