@@ -1,7 +1,7 @@
 //! The smallest ε: how strong must an attack be to change a model's answer to a picture?
 //!
 //! Each picture is attacked by every attack of a [`Plan`], ε by ε, as the search asks for it
-//! (`search.rs`). Pictures, attacks and restarts share batches: `worker.rs` collects what runs want
+//! (`search.rs`). Pictures, attacks and restarts share batches: `clerk.rs` collects what runs want
 //! to know and asks the engine with full batches of a fixed size, so that neither the number of
 //! pictures at work nor threads change a number. What came of each ε is kept in the journal
 //! (`attempt.rs`), so that a run that was stopped goes on where it stopped, and an exact search knows
@@ -10,11 +10,11 @@
 //! A picture that no ε changes is a row that says so. Nothing here knows people's difficulty.
 
 mod attempt;
+mod clerk;
 mod examples;
 mod grid;
 mod picture;
 mod search;
-mod worker;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -192,7 +192,7 @@ pub struct Tally {
 }
 
 /// Weights above this many bytes are not loaded once per thread.
-const MAX_BYTES_PER_WORKER: usize = 48 << 20;
+const MAX_BYTES_PER_CLERK: usize = 48 << 20;
 
 /// Reads the model and makes sure that every attack can be done.
 pub fn plan<'a>(job: Job<'a>, engine: &Engine) -> Result<Plan<'a>, MinEpsilonError> {
@@ -264,20 +264,20 @@ impl Plan<'_> {
             None => Journal::none(),
         };
         let n_threads = engine.n_threads();
-        let is_large = MAX_BYTES_PER_WORKER < self.model.n_bytes();
-        let n_workers = if is_large { 1 } else { n_threads };
-        let n_workers = n_workers.min(self.job.n_at_once.get()).min(self.job.stimuli.len()).max(1);
-        let engine = engine.with_threads(n_threads / n_workers);
+        let is_large = MAX_BYTES_PER_CLERK < self.model.n_bytes();
+        let n_clerks = if is_large { 1 } else { n_threads };
+        let n_clerks = n_clerks.min(self.job.n_at_once.get()).min(self.job.stimuli.len()).max(1);
+        let engine = engine.with_threads(n_threads / n_clerks);
         let shared = Shared { next: AtomicUsize::new(0), is_over: AtomicBool::new(false) };
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
-            for number in 0..n_workers {
+            for number in 0..n_clerks {
                 let sender = sender.clone();
                 let (shared, journal, engine) = (&shared, &journal, &engine);
-                // The first workers take what cannot be shared out evenly.
-                let share = (self.job.n_at_once.get() + n_workers - 1 - number) / n_workers;
+                // The first clerks take what cannot be shared out evenly.
+                let share = (self.job.n_at_once.get() + n_clerks - 1 - number) / n_clerks;
                 scope.spawn(move || {
-                    let worked = worker::work(self, shared, journal, engine, share, &sender);
+                    let worked = clerk::work(self, shared, journal, engine, share, &sender);
                     let _ = sender.send(Sent::End(worked));
                 });
             }
@@ -327,7 +327,7 @@ impl Tally {
     }
 }
 
-/// What workers share.
+/// What clerks share.
 #[derive(Debug)]
 struct Shared {
     /// The next picture that nobody has taken.
@@ -336,7 +336,7 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-/// What workers send.
+/// What clerks send.
 enum Sent {
     Picture(usize, Box<Delivered>),
     End(Result<Tally, MinEpsilonError>),

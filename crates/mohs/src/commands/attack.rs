@@ -67,7 +67,7 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_name = "ATTACK.NAME=VALUE", value_parser = request::parse_setting)]
     set: Vec<(String, String, String)>,
     /// Strengths: paper (140 values up to 0.0495; ×100 in L2), mvt, values or start:stop:step
-    #[arg(long, default_value = "paper", value_name = "GRID")]
+    #[arg(long, default_value = "paper", value_name = "GRID", allow_hyphen_values = true)]
     grid: String,
     /// How the smallest ε is looked for
     #[arg(long, value_enum, default_value_t = ModeArg::Exact)]
@@ -88,7 +88,7 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "fgsm")]
     correct_attacks: Vec<String>,
     /// Strengths of those attacks
-    #[arg(long, default_value = "mvt-correct", value_name = "GRID")]
+    #[arg(long, default_value = "mvt-correct", value_name = "GRID", allow_hyphen_values = true)]
     correct_grid: String,
     /// A folder for changed pictures: as PNG and as exact numbers
     #[arg(long, value_name = "DIR")]

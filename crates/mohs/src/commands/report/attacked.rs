@@ -142,7 +142,7 @@ mod tests {
         let after = exact(folder.path(), Path::new("a.png"), &before);
         let (shown, factor) = change(&before, &after).unwrap();
         assert!((1_200.0..=1_250.0).contains(&factor), "{factor}");
-        assert!(250 < shown.bytes()[0] && shown.bytes()[2] < 70, "{:?}", shown.bytes());
+        assert!(240 < shown.bytes()[0] && shown.bytes()[2] < 70, "{:?}", shown.bytes());
     }
 
     #[test]

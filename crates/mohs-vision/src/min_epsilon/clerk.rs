@@ -1,4 +1,4 @@
-//! One worker: keeps some pictures at work and the engine fed with full batches.
+//! One clerk: keeps some pictures at work and the engine fed with full batches.
 //!
 //! Whoever wants to know something waits in the queue of its kind; the longest queue is served
 //! first. Batches have a fixed size and are filled up only when nothing else waits.
