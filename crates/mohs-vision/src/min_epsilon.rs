@@ -130,6 +130,12 @@ pub enum MinEpsilonError {
         /// What was asked for.
         found: Label,
     },
+    /// There is no other answer.
+    #[error("the model should tell at least 2 labels apart, found {found}")]
+    TooFewLabels {
+        /// How many there are.
+        found: usize,
+    },
     /// Nobody knows which answers are right.
     #[error("nothing says which output stands for which label, so nobody knows what is right")]
     NoTruth,
@@ -202,6 +208,9 @@ pub fn plan<'a>(job: Job<'a>, engine: &Engine) -> Result<Plan<'a>, MinEpsilonErr
     let network = Network::read(job.candidate.path())?;
     let labels = job.candidate.labels();
     let model = WhiteBox::new(&network, job.candidate.spec(), labels)?;
+    if model.n_labels() < 2 {
+        return Err(MinEpsilonError::TooFewLabels { found: model.n_labels() });
+    }
     if let Some(target) = job.target {
         let known = labels.class_of(target);
         known.ok_or_else(|| MinEpsilonError::UnknownTarget { found: target.clone() })?;

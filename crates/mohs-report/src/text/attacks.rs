@@ -98,6 +98,13 @@ fn means(found: &AttackFindings, table: &AttackTable) -> String {
         text += &section(&shorten(&title, WIDTH), &rows);
         text += &rest(attacks.len());
     }
+    if shown.len() < found.bands.len() {
+        text.push_str(&paragraph(&format!(
+            "  {} of {} bands fit here; all of them with --format csv or json.",
+            count(shown.len()),
+            count(found.bands.len())
+        )));
+    }
     text
 }
 

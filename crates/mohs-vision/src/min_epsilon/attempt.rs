@@ -27,7 +27,7 @@ pub(super) struct Attempt {
     pub(super) size: f32,
     /// How often the model was asked for an answer.
     pub(super) n_forward: u64,
-    /// How often the model was asked for an answer and a slope.
+    /// How many answers with a slope it took, those that an earlier attempt asked for included.
     pub(super) n_gradient: u64,
     /// How many of its first slopes are the same for every larger ε.
     pub(super) n_free: usize,

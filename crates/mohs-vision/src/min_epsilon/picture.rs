@@ -272,18 +272,22 @@ impl<'a> Picture<'a> {
             let mut found = row(task.planned, task.goal, task.search_found(&label_of), task.how);
             found.fast = task.fast_answer();
             found.n_forward = task.attempts.iter().map(|(_, attempt)| attempt.n_forward).sum();
-            found.n_gradient = task.attempts.iter().map(|(_, attempt)| attempt.n_gradient).sum();
+            let n_gradients = task.n_gradients();
+            found.n_gradient = n_gradients.iter().sum();
             if task.attempts.iter().any(|(_, attempt)| attempt.has_zero_slope) {
                 found.flags.insert(0, Flag::ZeroGradient);
             }
             if self.plan.job.keeps_attempts {
-                delivered.attempts.extend(task.attempts.iter().map(|&(idx, attempt)| AttemptRow {
-                    attack: task.planned.attack.name,
-                    goal: task.goal,
-                    epsilon: task.planned.grid.at(idx),
-                    is_reached: attempt.is_reached,
-                    n_forward: attempt.n_forward,
-                    n_gradient: attempt.n_gradient,
+                let attempts = task.attempts.iter().zip(&n_gradients);
+                delivered.attempts.extend(attempts.map(|(&(idx, attempt), &n_gradient)| {
+                    AttemptRow {
+                        attack: task.planned.attack.name,
+                        goal: task.goal,
+                        epsilon: task.planned.grid.at(idx),
+                        is_reached: attempt.is_reached,
+                        n_forward: attempt.n_forward,
+                        n_gradient,
+                    }
                 }));
             }
             if let (Some(after), Search::Found { epsilon, answer: Some(answer) }) =
@@ -348,8 +352,6 @@ struct Task<'a> {
     name: String,
     lucks: Vec<Luck>,
     memories: Vec<Memory>,
-    /// How many slopes earlier attempts have made known, whether they are still at hand or not.
-    n_slopes_known: usize,
     seen: BTreeMap<usize, Seen>,
     /// Attempts in the order they were made.
     attempts: Vec<(usize, Attempt)>,
@@ -412,7 +414,6 @@ impl<'a> Task<'a> {
             name,
             lucks: (0..n_starts).map(luck).collect(),
             memories: (0..n_starts).map(|_| Memory::default()).collect(),
-            n_slopes_known: 0,
             seen: BTreeMap::new(),
             attempts: Vec::new(),
             active: None,
@@ -479,6 +480,21 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// How many slopes each attempt needed that no earlier one had: the same whatever was kept from
+    /// other runs.
+    fn n_gradients(&self) -> Vec<u64> {
+        let mut n_shared = 0;
+        let mut count = |attempt: &Attempt| {
+            let n =
+                attempt.n_gradient - (attempt.n_free.min(n_shared) as u64).min(attempt.n_gradient);
+            if self.mode != Mode::Sweep {
+                n_shared = n_shared.max(attempt.n_free);
+            }
+            n
+        };
+        self.attempts.iter().map(|(_, attempt)| count(attempt)).collect()
+    }
+
     fn has_kept(&self, idx: usize) -> bool {
         self.kept.as_ref().is_some_and(|(kept, _)| *kept == idx)
     }
@@ -496,10 +512,15 @@ impl<'a> Task<'a> {
             mohs_data::Norm::Linf => linf,
             mohs_data::Norm::L2 => l2,
         };
+        let n_checks = if self.planned.attack.comes_and_goes {
+            search::N_CHECKS_UNSTEADY
+        } else {
+            search::N_CHECKS
+        };
         match (self.mode, self.how) {
             (Mode::Sweep, _) => search::sweep(grid, &self.seen),
             (_, How::Audited) if self.fast.is_none() => {
-                match search::fast(grid, &self.seen, guess) {
+                match search::fast(grid, &self.seen, guess, n_checks) {
                     Next::Found(found) => {
                         self.fast = Some(found);
                         search::exact(grid, &self.seen)
@@ -507,7 +528,7 @@ impl<'a> Task<'a> {
                     next => next,
                 }
             }
-            (Mode::Fast { .. }, How::Fast) => search::fast(grid, &self.seen, guess),
+            (Mode::Fast { .. }, How::Fast) => search::fast(grid, &self.seen, guess, n_checks),
             _ => search::exact(grid, &self.seen),
         }
     }
@@ -516,14 +537,12 @@ impl<'a> Task<'a> {
         let seen = Seen { is_reached: attempt.is_reached, least: f64::from(attempt.least) };
         self.seen.insert(idx, seen);
         self.attempts.push((idx, attempt));
-        self.n_slopes_known = self.n_slopes_known.max(attempt.n_free);
     }
 
     fn begin(&mut self, idx: usize, is_again: bool) {
         if self.mode == Mode::Sweep {
             // Nothing is carried over: every ε from scratch.
             self.memories.iter_mut().for_each(|memory| *memory = Memory::default());
-            self.n_slopes_known = 0;
         }
         self.active = Some(Active {
             idx,
@@ -588,13 +607,10 @@ impl<'a> Task<'a> {
     /// What a finished run means: the end of the attempt, or another start.
     fn end_run(&mut self, end: End) -> Stepped {
         let active = self.active.as_mut().expect("because an attempt is under way");
-        // Slopes that an earlier attempt paid for are not counted again, at hand or not.
-        let n_free = active.run.n_free();
-        let n_again = n_free.min(self.n_slopes_known) as u64;
-        let n_reused = active.run.n_reused() as u64;
-        active.n_gradient = (active.n_gradient + n_reused).saturating_sub(n_again);
+        // Whatever was at hand counts as asked here; rows count what is shared once.
+        active.n_gradient += active.run.n_reused() as u64;
         if self.memories.len() == 1 {
-            active.n_free = n_free;
+            active.n_free = active.run.n_free();
         }
         let (margin, changed) = match end {
             End::At(_) => unreachable!("because it was judged"),

@@ -49,7 +49,9 @@ pub(super) enum Next {
 }
 
 /// How many smaller ε the fast search tries below what it found.
-const N_CHECKS: usize = 4;
+pub(super) const N_CHECKS: usize = 4;
+/// The same for attacks whose success comes and goes.
+pub(super) const N_CHECKS_UNSTEADY: usize = 10;
 
 /// Everything of the grid.
 pub(super) fn sweep(grid: &Grid, seen: &BTreeMap<usize, Seen>) -> Next {
@@ -71,12 +73,13 @@ pub(super) fn exact(grid: &Grid, seen: &BTreeMap<usize, Seen>) -> Next {
     Next::Found(None)
 }
 
-/// To a crossing along the margin, then a few below; `guess` is where to begin.
+/// To a crossing along the margin, then a few below; `guess` is where to begin, `n_checks` how many
+/// are tried below.
 ///
 /// Some attacks reach their aim on the way and lose it again, so that success comes and goes with
 /// ε. The first ε that touches the aim at all is steadier: it is looked for, and from there on every
 /// ε is tried until one ends in success.
-pub(super) fn fast(grid: &Grid, seen: &BTreeMap<usize, Seen>, guess: f64) -> Next {
+pub(super) fn fast(grid: &Grid, seen: &BTreeMap<usize, Seen>, guess: f64, n_checks: usize) -> Next {
     let touched = seen.iter().find(|(_, seen)| seen.is_touched()).map(|(&idx, _)| idx);
     let Some(high) = touched else {
         // Nothing touched yet: further up from the largest that was tried.
@@ -84,7 +87,7 @@ pub(super) fn fast(grid: &Grid, seen: &BTreeMap<usize, Seen>, guess: f64) -> Nex
             return Next::Try(grid.nearest(guess).max(1).min(grid.len() - 1));
         };
         if low + 1 == grid.len() {
-            return checks(seen, grid.len()).unwrap_or(Next::Found(None));
+            return checks(seen, grid.len(), n_checks).unwrap_or(Next::Found(None));
         }
         return Next::Try(further_up(grid, seen, low, *last));
     };
@@ -95,7 +98,7 @@ pub(super) fn fast(grid: &Grid, seen: &BTreeMap<usize, Seen>, guess: f64) -> Nex
     if low + 1 < high {
         return Next::Try(between(grid, seen, (low, below), (high, seen[&high])));
     }
-    if let Some(next) = checks(seen, high) {
+    if let Some(next) = checks(seen, high, n_checks) {
         return next;
     }
     for idx in high..grid.len() {
@@ -151,8 +154,8 @@ fn between(
 
 /// The next of the places right below a find that was not tried; the margin changes step by step,
 /// so that what lies further below is rarely touched.
-fn checks(seen: &BTreeMap<usize, Seen>, end: usize) -> Option<Next> {
-    let mut below = (1..end).rev().take(N_CHECKS);
+fn checks(seen: &BTreeMap<usize, Seen>, end: usize, n_checks: usize) -> Option<Next> {
+    let mut below = (1..end).rev().take(n_checks);
     below.find(|idx| !seen.contains_key(idx)).map(Next::Try)
 }
 
@@ -206,12 +209,13 @@ mod tests {
         for crossing in [0.00015, 0.0011, 0.004_95, 0.0123, 0.0494] {
             let expected = run(exact, even(crossing)).0;
             for guess in [0.0001, 0.001, 0.01, 1.0] {
-                let (found, n) = run(|grid, seen| fast(grid, seen, guess), even(crossing));
+                let (found, n) =
+                    run(|grid, seen| fast(grid, seen, guess, N_CHECKS), even(crossing));
                 assert_eq!(found, expected, "{crossing} {guess}");
                 assert!(n <= 16, "{crossing} {guess}: {n}");
             }
         }
-        let (found, n) = run(|grid, seen| fast(grid, seen, 0.003), even(0.2));
+        let (found, n) = run(|grid, seen| fast(grid, seen, 0.003, N_CHECKS), even(0.2));
         assert_eq!(found, None);
         assert!(n <= 12, "{n}");
     }
@@ -222,7 +226,7 @@ mod tests {
             is_reached: idx == 27 || 30 <= idx,
             least: 30.0 - f64::from(u32::try_from(idx).unwrap()),
         };
-        assert_eq!(run(|grid, seen| fast(grid, seen, 0.002), rule).0, Some(27));
+        assert_eq!(run(|grid, seen| fast(grid, seen, 0.002, N_CHECKS), rule).0, Some(27));
     }
 
     #[test]
@@ -233,7 +237,7 @@ mod tests {
         };
         assert_eq!(run(exact, rule).0, Some(43));
         for guess in [0.0005, 0.003, 0.02] {
-            let (found, n) = run(|grid, seen| fast(grid, seen, guess), rule);
+            let (found, n) = run(|grid, seen| fast(grid, seen, guess, N_CHECKS), rule);
             assert_eq!(found, Some(43));
             assert!(n <= 20, "{n}");
         }
@@ -249,7 +253,7 @@ mod tests {
                 let is_reached = pattern[idx].0 && 0 < idx;
                 Seen { is_reached, least: pattern[idx].1.abs() * if is_reached { -1.0 } else { 1.0 } }
             };
-            let (found, _) = run(|grid, seen| fast(grid, seen, guess), rule);
+            let (found, _) = run(|grid, seen| fast(grid, seen, guess, N_CHECKS), rule);
             if let Some(found) = found {
                 prop_assert!(pattern[found].0);
                 let below = &pattern[found.saturating_sub(N_CHECKS).max(1)..found];

@@ -61,6 +61,8 @@ pub struct Attack {
     pub is_targetable: bool,
     /// Whether two runs with other seeds may differ.
     pub is_random: bool,
+    /// Whether its success comes and goes as ε grows, more than that of others.
+    pub comes_and_goes: bool,
     /// Names of the settings that count for it.
     pub settings: &'static [&'static str],
     start: fn(Start<'_>) -> Box<dyn Run>,

@@ -22,6 +22,7 @@ use mohs_vision::probe::attack::{Preset, SettingError};
 
 use super::eval::stimuli_of;
 use super::import::{check_output, check_overwrites_none};
+use super::score::parse_mapping;
 use crate::args::Format;
 use crate::engine_args::EngineArgs;
 use crate::error::CliError;
@@ -100,12 +101,15 @@ pub(crate) struct AttackArgs {
     /// eval.toml, e.g. '{ mean = [0, 0, 0], sd = [1, 1, 1] }' [default: what the model says]
     #[arg(long, value_name = "HOW")]
     preprocess: Option<String>,
-    /// The model's classes in the order of its outputs: a file, or imagenet
+    /// The model's classes in the order of its outputs: a file, or imagenet-1k
     #[arg(long, value_name = "FILE")]
     classes: Option<String>,
     /// How classes become labels: as-is, subset or imagenet-16
     #[arg(long, value_name = "HOW")]
     answer: Option<String>,
+    /// Read our column of the stimuli from one of yours, e.g. label=class (can be repeated)
+    #[arg(long, value_name = "OURS=YOURS", value_parser = parse_mapping)]
+    map: Vec<(String, String)>,
     /// The model's name in the rows [default: its file's]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -387,6 +391,8 @@ impl From<MinEpsilonError> for CliError {
             MinEpsilonError::UnknownTarget { .. } => {
                 Self::input(error.to_string()).hint("--target takes a label as the stimuli have it")
             }
+            MinEpsilonError::TooFewLabels { .. } => Self::input(error.to_string())
+                .hint("a model with one output, such as a sigmoid, needs a second one: 1 − p"),
             MinEpsilonError::NoTruth => {
                 Self::input(error.to_string()).hint("name the classes with --classes FILE")
             }

@@ -9,6 +9,7 @@ pub(super) const ATTACK: Attack = Attack {
     name: "jitter",
     also_called: &[],
     about: "PGD on noisy, rescaled answers",
+    comes_and_goes: true,
     settings: &["alpha", "steps", "random_start", "scale", "sd", "restarts"],
     start: |start| {
         #[expect(clippy::cast_possible_truncation, reason = "models compute with 32 bits")]

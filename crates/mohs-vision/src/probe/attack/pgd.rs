@@ -15,6 +15,7 @@ pub(super) const ATTACK: Attack = Attack {
     kind: Kind::WhiteBox,
     is_targetable: true,
     is_random: true,
+    comes_and_goes: false,
     settings: &["alpha", "steps", "random_start", "restarts"],
     start: |start| begin(start, Ball::Linf),
 };

@@ -508,14 +508,14 @@ impl Settings {
 /// `minimal`.
 pub fn parse_attacks(names: &[String]) -> Result<Vec<&'static Attack>, SettingError> {
     let mut found: Vec<&'static Attack> = Vec::new();
-    for name in names {
+    for name in names.iter().map(|name| name.trim().to_owned()) {
         let group: Vec<&'static Attack> = match name.to_lowercase().as_str() {
             "all" | "paper" | "linf" => of(|attack| attack.is_of_the_paper()),
             "l2" => of(|attack| attack.norm == Norm::L2 && attack.kind != super::Kind::Minimal),
             "minimal" => of(|attack| attack.kind == super::Kind::Minimal),
-            _ => vec![Attack::find(name).ok_or_else(|| SettingError::UnknownAttack {
+            _ => vec![Attack::find(&name).ok_or_else(|| SettingError::UnknownAttack {
                 found: name.clone(),
-                nearest: Attack::nearest(name),
+                nearest: Attack::nearest(&name),
             })?],
         };
         for attack in group {

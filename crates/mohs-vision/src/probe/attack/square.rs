@@ -20,6 +20,7 @@ pub(super) const ATTACK: Attack = Attack {
     kind: Kind::BlackBox,
     is_targetable: true,
     is_random: true,
+    comes_and_goes: false,
     settings: &["n_queries", "p_init", "loss", "restarts"],
     start: |start| Box::new(Squares::new(&start)),
 };

@@ -97,6 +97,8 @@ impl Request {
             }
             (manifest, folder)
         };
+        let mut manifest = manifest;
+        manifest.map.extend(args.map.iter().cloned());
         Ok(Request { manifest, folder, attacks, corrections })
     }
 
