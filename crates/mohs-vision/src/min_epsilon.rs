@@ -94,6 +94,8 @@ pub struct Job<'a> {
     pub mode: Mode,
     /// Where random numbers come from.
     pub seed: Seed,
+    /// Whether every ε draws its own random numbers.
+    pub noise: Noise,
     /// How many pictures are at work at the same time.
     pub n_at_once: NonZeroUsize,
     /// Where attempts are kept; `None` to keep nothing.
@@ -102,6 +104,17 @@ pub struct Job<'a> {
     pub keeps_examples: bool,
     /// Whether every attempt is wanted.
     pub keeps_attempts: bool,
+}
+
+/// Where the random numbers of one ε come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Noise {
+    /// They are those of every other ε: a larger ε scales the same noise.
+    #[default]
+    Common,
+    /// Every ε draws its own, as looping over torchattacks does; the smallest ε that succeeds is
+    /// then also the luckiest.
+    Fresh,
 }
 
 /// An attack that cannot be done.

@@ -7,7 +7,7 @@
 
 use mohs_data::{Seed, StimulusId};
 
-use super::Planned;
+use super::{Noise, Planned};
 use crate::evaluate::journal::{Journal, JournalError, RowKey};
 use crate::labels::Reading;
 use crate::probe::attack::Aim;
@@ -94,6 +94,7 @@ impl<'a> Shelf<'a> {
         planned: &Planned,
         aim: Aim,
         seed: Seed,
+        noise: Noise,
         stimulus: &StimulusId,
     ) -> String {
         let settings = planned.attack.signature(&planned.settings);
@@ -101,7 +102,8 @@ impl<'a> Shelf<'a> {
             Aim::Leave(class) => format!("leave {class}"),
             Aim::Reach(class) => format!("reach {class}"),
         };
-        let chance = format!("\n{}\n{stimulus}", seed.0);
+        let fresh = if noise == Noise::Fresh { "\nfresh" } else { "" };
+        let chance = format!("\n{}{fresh}\n{stimulus}", seed.0);
         let chance = if planned.attack.is_random || planned.settings.random_start {
             chance.as_str()
         } else {

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mohs_data::{
-    Extra, FailureReason, FastAnswer, Flag, Goal, How, Label, MinEpsilon, Search, Stimulus,
+    Extra, FailureReason, FastAnswer, Flag, Goal, How, Label, MinEpsilon, Search, Seed, Stimulus,
+    StimulusId,
 };
 
 use super::attempt::{Attempt, Shelf};
 use super::examples::Example;
 use super::search::{self, Mode, Next, Seen};
-use super::{AttemptRow, Delivered, MinEpsilonError, Plan, Planned, size_of};
+use super::{AttemptRow, Delivered, MinEpsilonError, Noise, Plan, Planned, size_of};
 use crate::evaluate::journal::JournalError;
 use crate::pixels::Pixels;
 use crate::probe::attack::{
@@ -350,7 +351,10 @@ struct Task<'a> {
     mode: Mode,
     how: How,
     name: String,
-    lucks: Vec<Luck>,
+    seed: Seed,
+    stimulus: StimulusId,
+    /// Whether every ε draws its own random numbers.
+    is_fresh: bool,
     memories: Vec<Memory>,
     seen: BTreeMap<usize, Seen>,
     /// Attempts in the order they were made.
@@ -391,12 +395,8 @@ impl<'a> Task<'a> {
         stimulus: &Stimulus,
     ) -> Task<'a> {
         let job = &plan.job;
-        let name = Shelf::name_of(planned, case.aim, job.seed, &stimulus.id);
+        let name = Shelf::name_of(planned, case.aim, job.seed, job.noise, &stimulus.id);
         let n_starts = planned.settings.restarts.max(1);
-        let luck = |restart: usize| {
-            let restart = u32::try_from(restart).unwrap_or(u32::MAX);
-            Luck::new(job.seed, &stimulus.id, planned.attack.name, restart)
-        };
         let mut how = how_of(planned, job.mode);
         if let (How::Fast, Mode::Fast { audited }) = (how, job.mode)
             && Luck::new(job.seed, &stimulus.id, &format!("{} audit", planned.attack.name), 0)
@@ -412,7 +412,10 @@ impl<'a> Task<'a> {
             mode: job.mode,
             how,
             name,
-            lucks: (0..n_starts).map(luck).collect(),
+            seed: job.seed,
+            stimulus: stimulus.id.clone(),
+            is_fresh: job.noise == Noise::Fresh
+                && (planned.attack.is_random || planned.settings.random_start),
             memories: (0..n_starts).map(|_| Memory::default()).collect(),
             seen: BTreeMap::new(),
             attempts: Vec::new(),
@@ -540,7 +543,7 @@ impl<'a> Task<'a> {
     }
 
     fn begin(&mut self, idx: usize, is_again: bool) {
-        if self.mode == Mode::Sweep {
+        if self.mode == Mode::Sweep || self.is_fresh {
             // Nothing is carried over: every ε from scratch.
             self.memories.iter_mut().for_each(|memory| *memory = Memory::default());
         }
@@ -560,11 +563,17 @@ impl<'a> Task<'a> {
     }
 
     fn run(&self, idx: usize, restart: usize) -> Box<dyn Run> {
+        let epsilon = self.planned.grid.at(idx);
+        let mut name = self.planned.attack.name.to_owned();
+        if self.is_fresh {
+            name.push_str(&format!(" {:016x}", epsilon.to_bits()));
+        }
+        let restart = u32::try_from(restart).unwrap_or(u32::MAX);
         self.planned.attack.start(Start {
             case: &self.case,
             settings: &self.planned.settings,
-            epsilon: self.planned.grid.at(idx),
-            luck: self.lucks[restart].clone(),
+            epsilon,
+            luck: Luck::new(self.seed, &self.stimulus, &name, restart),
             ends_early: self.mode != Mode::Sweep,
         })
     }
@@ -609,7 +618,7 @@ impl<'a> Task<'a> {
         let active = self.active.as_mut().expect("because an attempt is under way");
         // Whatever was at hand counts as asked here; rows count what is shared once.
         active.n_gradient += active.run.n_reused() as u64;
-        if self.memories.len() == 1 {
+        if self.memories.len() == 1 && !self.is_fresh {
             active.n_free = active.run.n_free();
         }
         let (margin, changed) = match end {

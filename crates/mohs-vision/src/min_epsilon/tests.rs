@@ -111,6 +111,7 @@ impl World {
             target: target.as_ref(),
             mode: run.mode,
             seed: Seed(3),
+            noise: run.noise,
             n_at_once: NonZeroUsize::new(run.n_at_once).unwrap(),
             cache: cache.as_deref(),
             keeps_examples: run.keeps_examples,
@@ -152,6 +153,7 @@ struct Run<'a> {
     corrections: &'a [Planned],
     target: Option<&'a str>,
     mode: Mode,
+    noise: Noise,
     n_at_once: usize,
     n_threads: usize,
     is_kept: bool,
@@ -166,6 +168,7 @@ impl Default for Run<'_> {
             corrections: &[],
             target: None,
             mode: Mode::Exact,
+            noise: Noise::Common,
             n_at_once: 8,
             n_threads: 2,
             is_kept: false,
@@ -327,6 +330,26 @@ fn the_smallest_changes_found_directly_are_not_much_larger_than_those_of_pgd() {
     }
     let is_bound = |row: &MinEpsilon| ["fmn", "fmn-l2", "ddn"].contains(&row.attack.as_str());
     assert!(rows.iter().all(|row| is_bound(row) == (row.how == How::Bound)));
+}
+
+#[test]
+fn fresh_noise_is_luckier_and_changes_nothing_where_nothing_is_drawn() {
+    let world = World::new(8);
+    let attacks = planned(&["tpgd", "ffgsm", "bim", "difgsm"], "0:0.2:0.01");
+    let run = |mode, noise| world.run(&Run { attacks: &attacks, mode, noise, ..Run::default() }).0;
+    let fresh = run(Mode::Exact, Noise::Fresh);
+    assert_eq!(without_calls(&fresh), without_calls(&run(Mode::Sweep, Noise::Fresh)));
+    let common = run(Mode::Exact, Noise::Common);
+    let sum = |rows: &[MinEpsilon], name: &str| -> f64 {
+        let of = rows.iter().filter(|row| row.attack == name && row.search != Search::NotAttacked);
+        of.map(|row| row.epsilon().unwrap_or(0.2)).sum()
+    };
+    assert!(sum(&fresh, "tpgd") <= sum(&common, "tpgd") + 0.02);
+    assert_ne!(fresh, common);
+    let bim = |rows: &[MinEpsilon]| -> Vec<MinEpsilon> {
+        rows.iter().filter(|row| row.attack == "bim").cloned().collect()
+    };
+    assert_eq!(without_calls(&bim(&fresh)), without_calls(&bim(&common)));
 }
 
 #[test]

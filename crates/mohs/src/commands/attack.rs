@@ -15,7 +15,9 @@ use mohs_data::{Label, Manifest, MinEpsilon, Seed};
 use mohs_vision::engine::Engine;
 use mohs_vision::evaluate::side_table::cell;
 use mohs_vision::evaluate::{self, Candidate, Part};
-use mohs_vision::min_epsilon::{self, AttemptRow, Delivered, ExampleWriter, MinEpsilonError, Mode};
+use mohs_vision::min_epsilon::{
+    self, AttemptRow, Delivered, ExampleWriter, MinEpsilonError, Mode, Noise,
+};
 use mohs_vision::network::NetworkError;
 use mohs_vision::probe::attack::white_box::WhiteBoxError;
 use mohs_vision::probe::attack::{Preset, SettingError};
@@ -122,6 +124,9 @@ pub(crate) struct AttackArgs {
     /// Seed of random starts, noise and the audit
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// Whether every ε draws its own random numbers, as looping over torchattacks does
+    #[arg(long, value_enum, default_value_t = NoiseArg::Common)]
+    noise: NoiseArg,
     /// Pictures at work at the same time: memory, not results
     #[arg(long, default_value = "16", value_name = "N")]
     batch: NonZeroUsize,
@@ -150,6 +155,15 @@ enum ModeArg {
     Fast,
     /// Every ε from scratch: slow, to check the others
     Sweep,
+}
+
+/// Where the random numbers of one ε come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum NoiseArg {
+    /// A larger ε scales the same noise: steadier
+    Common,
+    /// Every ε draws its own: what published sweeps did; `fast` finds less of it
+    Fresh,
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
@@ -285,6 +299,10 @@ fn attack_all(
                 ModeArg::Sweep => Mode::Sweep,
             },
             seed: Seed(args.seed),
+            noise: match args.noise {
+                NoiseArg::Common => Noise::Common,
+                NoiseArg::Fresh => Noise::Fresh,
+            },
             n_at_once: args.batch,
             cache: jobs.cache.as_deref(),
             keeps_examples: args.examples.is_some(),

@@ -236,14 +236,14 @@ const WORLD: [&str; 6] =
 
 #[test]
 fn rows_are_the_same_bytes_whatever_the_batch_the_threads_and_kills() {
-    let place = world(10);
+    let place = world(6);
     let more = [
         "--attacks",
         "all",
         "--set",
         "square.n_queries=15",
         "--grid",
-        "0:0.03:0.003",
+        "0:0.03:0.005",
         "--preset",
         "torchattacks-3.5.1",
         "--quiet",
@@ -258,7 +258,7 @@ fn rows_are_the_same_bytes_whatever_the_batch_the_threads_and_kills() {
     }
     std::fs::remove_file(place.path("min_epsilon.csv")).unwrap();
     let mut n_kills = 0;
-    for wait in [300, 500, 700] {
+    for wait in [150, 300, 450] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
             .args([&WORLD[..], &more].concat())
             .current_dir(place.path("."))

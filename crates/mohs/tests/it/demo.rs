@@ -2,7 +2,7 @@
 
 use crate::mohs::Place;
 
-const SMALL: [&str; 5] = ["--quiet", "--stimuli", "32", "--size", "48"];
+const SMALL: [&str; 5] = ["--quiet", "--stimuli", "20", "--size", "48"];
 
 fn demo(place: &Place, folder: &str) {
     let mut args = vec!["demo", folder];

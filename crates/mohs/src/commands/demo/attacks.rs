@@ -12,7 +12,7 @@ use mohs_data::{AttackExample, Difficulty, Manifest, MinEpsilon, Seed, Stimulus}
 use mohs_score::model::robustness::{AttackFindings, Input, Options, score, standings};
 use mohs_vision::engine::{Engine, EngineChoice, OpenOptions};
 use mohs_vision::evaluate::{self, Part};
-use mohs_vision::min_epsilon::{self, Delivered, Example, Grid, Job, Mode, Planned};
+use mohs_vision::min_epsilon::{self, Delivered, Example, Grid, Job, Mode, Noise, Planned};
 use mohs_vision::pixels::{self, Rgb8};
 use mohs_vision::probe::attack::{Attack, Preset, Settings, Steps};
 
@@ -75,6 +75,7 @@ pub(super) fn attack(
             target: None,
             mode: Mode::Fast { audited: AUDITED },
             seed,
+            noise: Noise::Common,
             n_at_once: NonZeroUsize::new(16).unwrap_or(NonZeroUsize::MIN),
             cache: None,
             keeps_examples: true,
