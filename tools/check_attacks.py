@@ -21,9 +21,9 @@ for it.
 Exits with 1 if clean answers differ, if less than 98 % of the images of an attack without random
 numbers have the same epsilon, or if a test of the others has p below 0.01 divided by their number.
 
-mohs gives an image the same random numbers at every epsilon, so that is what --noise common makes
-torchattacks do; `as-is` is what its users get, who have new luck at every epsilon and so reach their
-aim a little earlier. See `smallest` in attack_peers.py. In a batch, torchattacks draws sizes, places
+With --noise common an image has the same random numbers at every epsilon, here and there; `as-is` and
+`fresh` draw anew at every epsilon (`mohs attack --noise fresh`), as users of torchattacks get it, and
+so reach their aim earlier. See `smallest` in attack_peers.py. In a batch, torchattacks draws sizes, places
 and signs of DIFGSM, TIFGSM and Square once for all images, so that tests of these take for
 independent what is not; small batches are slower and better, --batch 1 is exact. What torchattacks
 found is kept in --folder and used again when nothing that matters has changed.
@@ -135,6 +135,7 @@ def main():
 
     options = dict(preset=args.preset, mode=args.mode, seed=args.seed)
     options["square_queries"] = args.square_queries
+    options["more"] = ["--noise", "common" if args.noise == "common" else "fresh"]
     table, _, seconds = peers.run_mohs(mohs, target, attacks, args.folder, **options)
     print(f"- mohs: {seconds:.0f} s\n")
     failures = []
