@@ -26,6 +26,7 @@ mod mask;
 pub mod merge;
 mod min_epsilon;
 mod prediction;
+mod prepared;
 mod stimulus;
 mod study;
 pub mod training;
@@ -51,8 +52,13 @@ pub use manifest::{
 pub use mask::{Mask, MaskError};
 pub use min_epsilon::{FastAnswer, Flag, Goal, How, MinEpsilon, Norm, Search};
 pub use prediction::{Answer, Condition, FailureReason, Outcome, Prediction};
+pub use prepared::Prepared;
 pub use stimulus::{BoundingBox, Stimulus};
-pub use study::{ExclusionRules, FlashDesign, MvtRule, ScoreOptions, SimulateOptions, Study, Task};
+pub use study::{
+    Allocation, BeepDesign, BlockOrder, Crop, Cue, Degradation, DegradationKind, ExclusionRules,
+    FlashDesign, Gate, MaskForm, MvtRule, PageOptions, PairsDesign, PairsWithin, PrepareOptions,
+    RateDesign, SafetyOptions, ScoreOptions, ScreenRules, SimulateOptions, Study, Task,
+};
 pub use training::TrainingPlan;
 pub use trial::{TimingVerdict, Trial};
 pub use units::{Frames, Millis, Seed};

@@ -3,12 +3,24 @@
 //! The file is the configuration: everything that changes a result stands in it, with defaults
 //! that follow the viewing-time paper.
 
+mod hosting;
+mod task_design;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::format::document;
 use crate::{FileError, Millis, Problem, TimingVerdict};
+
+pub use hosting::{
+    Crop, Degradation, DegradationKind, MaskForm, PageOptions, PrepareOptions, SafetyOptions,
+    ScreenRules,
+};
+pub use task_design::{
+    Allocation, BeepDesign, BlockOrder, Cue, FlashDesign, Gate, PairsDesign, PairsWithin,
+    RateDesign,
+};
 
 /// What participants do, which data count, and how they are scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +41,27 @@ pub struct Study {
     /// How flashes are shown.
     #[serde(default)]
     pub flash: FlashDesign,
+    /// How answers at a beep are asked for.
+    #[serde(default)]
+    pub beep: BeepDesign,
+    /// Which pairs are judged.
+    #[serde(default)]
+    pub pairs: PairsDesign,
+    /// How stimuli are named without time pressure.
+    #[serde(default)]
+    pub rate: RateDesign,
+    /// How pictures become what is shown.
+    #[serde(default)]
+    pub prepare: PrepareOptions,
+    /// What a participant's screen must be able to do.
+    #[serde(default)]
+    pub screen: ScreenRules,
+    /// What participants read, and where they go at the end.
+    #[serde(default)]
+    pub page: PageOptions,
+    /// What may endanger participants.
+    #[serde(default)]
+    pub safety: SafetyOptions,
     /// Which data are set aside.
     #[serde(default)]
     pub exclusions: ExclusionRules,
@@ -69,34 +102,6 @@ impl Task {
     /// Returns the word in files.
     pub fn as_str(self) -> &'static str {
         Self::WORDS[self as usize].0
-    }
-}
-
-/// How flashes are shown.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FlashDesign {
-    /// Exposures, ascending.
-    pub exposures_ms: Vec<Millis>,
-    /// Participants who see each stimulus at each exposure.
-    pub participants_per_cell: usize,
-    /// Trials one participant does.
-    pub trials_per_participant: usize,
-    /// Fixation cross before the stimulus.
-    pub fixation_ms: Millis,
-    /// Mask after the stimulus.
-    pub mask_ms: Millis,
-}
-
-impl Default for FlashDesign {
-    fn default() -> Self {
-        Self {
-            exposures_ms: [17.0, 50.0, 100.0, 150.0, 250.0, 10_000.0].map(ms).to_vec(),
-            participants_per_cell: 7,
-            trials_per_participant: 50,
-            fixation_ms: ms(500.0),
-            mask_ms: ms(500.0),
-        }
     }
 }
 
@@ -223,6 +228,13 @@ impl Study {
             stimuli: default_stimuli(),
             labels: Vec::new(),
             flash: FlashDesign::default(),
+            beep: BeepDesign::default(),
+            pairs: PairsDesign::default(),
+            rate: RateDesign::default(),
+            prepare: PrepareOptions::default(),
+            screen: ScreenRules::default(),
+            page: PageOptions::default(),
+            safety: SafetyOptions::default(),
             exclusions: ExclusionRules::default(),
             score: ScoreOptions::default(),
             simulate: SimulateOptions::default(),
@@ -261,17 +273,39 @@ impl Study {
             let expected = "one or more milliseconds, from 1 up, ascending";
             return bad("flash.exposures_ms", expected, found.join(", "));
         }
-        if self.flash.participants_per_cell == 0 {
-            return bad("flash.participants_per_cell", "1 or more", "0".into());
+        let beeps = &self.beep.beeps_ms;
+        let are_beeps = beeps.iter().all(|ms| (10.0..3_600_000.0).contains(&ms.value()));
+        if beeps.is_empty() || !beeps.windows(2).all(|pair| pair[0] < pair[1]) || !are_beeps {
+            let found = beeps.iter().map(|ms| ms.value().to_string()).collect::<Vec<_>>();
+            let expected = "one or more milliseconds, from 10 up, ascending";
+            return bad("beep.beeps_ms", expected, found.join(", "));
         }
-        if self.flash.trials_per_participant == 0 {
-            return bad("flash.trials_per_participant", "1 or more", "0".into());
+        let counts = [
+            ("flash.participants_per_cell", self.flash.participants_per_cell),
+            ("flash.trials_per_participant", self.flash.trials_per_participant),
+            ("beep.trials_per_block", self.beep.trials_per_block),
+            ("beep.participants", self.beep.participants),
+            ("pairs.pairs_per_stimulus", self.pairs.pairs_per_stimulus),
+            ("pairs.judgements_per_pair", self.pairs.judgements_per_pair),
+            ("pairs.trials_per_participant", self.pairs.trials_per_participant),
+            ("rate.participants_per_stimulus", self.rate.participants_per_stimulus),
+            ("rate.trials_per_participant", self.rate.trials_per_participant),
+            ("page.trials_between_breaks", self.page.trials_between_breaks),
+            ("page.lease_minutes", self.page.lease_minutes as usize),
+        ];
+        for (key, count) in counts {
+            if count == 0 {
+                return bad(key, "1 or more", "0".into());
+            }
         }
         let shares = [
             ("score.criterion", Some(self.score.criterion)),
             ("score.guess_rate", self.score.guess_rate),
             ("score.confidence", Some(self.score.confidence)),
             ("simulate.goal", Some(self.simulate.goal)),
+            ("flash.certainty", Some(self.flash.certainty)),
+            ("beep.gate_share", Some(self.beep.gate_share)),
+            ("screen.tolerance", Some(self.screen.tolerance)),
         ];
         for (key, share) in shares {
             if let Some(share) = share
@@ -315,9 +349,50 @@ impl Study {
                 return bad(key, "a number, 0 or more", cost.to_string());
             }
         }
+        if !(16..=2_048).contains(&self.prepare.side_px) {
+            let found = self.prepare.side_px.to_string();
+            return bad("prepare.side_px", "a side of 16 to 2048 pixels", found);
+        }
+        if !(0.1..=60.0).contains(&self.screen.size_deg) {
+            let found = self.screen.size_deg.to_string();
+            return bad("screen.size_deg", "0.1 to 60 degrees", found);
+        }
+        if !(16..=4_096).contains(&self.screen.size_px) {
+            let found = self.screen.size_px.to_string();
+            return bad("screen.size_px", "a side of 16 to 4096 pixels", found);
+        }
+        if !["en", "de"].contains(&self.page.language.as_str()) {
+            return bad("page.language", "`en` or `de`", self.page.language.clone());
+        }
+        self.check_conditions(&bad)?;
         for (idx, label) in self.labels.iter().enumerate() {
             if self.labels[..idx].contains(label) {
                 return bad("labels", "labels without repetition", label.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_conditions(
+        &self,
+        bad: &impl Fn(&str, &str, String) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        let conditions = &self.prepare.conditions;
+        for (idx, condition) in conditions.iter().enumerate() {
+            let name = &condition.name;
+            if name.is_empty() || conditions[..idx].iter().any(|other| other.name == *name) {
+                let expected = "a name for each condition, without repetition";
+                return bad("prepare.condition.name", expected, name.clone());
+            }
+            let (range, expected) = match condition.kind {
+                DegradationKind::Colour | DegradationKind::Gray => continue,
+                DegradationKind::Contrast => (0.0..=1.0, "the contrast kept, from 0 to 1"),
+                DegradationKind::Noise => (0.0..=1.0, "a standard deviation from 0 to 1"),
+                DegradationKind::Blur => (0.0..=100.0, "a standard deviation of 0 to 100 pixels"),
+            };
+            if !condition.amount.is_some_and(|amount| range.contains(&amount)) {
+                let found = condition.amount.map_or("nothing".into(), |amount| amount.to_string());
+                return bad("prepare.condition.amount", expected, found);
             }
         }
         Ok(())
