@@ -1,0 +1,290 @@
+//! One simulated participant: joins, answers every trial, gets the code, whatever happens on the way.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use hyper::Method;
+use mohs_serve::wire::{
+    Ack, Block, BlockAnswer, EndAnswer, Event, EventBody, Joined, PlannedTrial, TrialReport,
+};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use sha2::{Digest, Sha256};
+
+use crate::http::Connection;
+use crate::{Options, Tally};
+
+/// Time between two frames of everybody's screen.
+const PERIOD_MS: f64 = 1000.0 / 60.0;
+/// How many submissions wait at most before the next trial begins.
+const MOST_WAITING: usize = 4;
+
+struct Bot<'a> {
+    options: &'a Options,
+    tally: &'a Tally,
+    connection: Connection,
+    rng: ChaCha8Rng,
+    session: String,
+    token: String,
+    seq: u32,
+    last_hash: String,
+    /// Submissions that are not acked yet, with the time of their first try.
+    outbox: Vec<(Instant, Vec<Event>)>,
+    clock_ms: f64,
+    /// When the next submission is due, if the crowd keeps a pace.
+    due: Instant,
+}
+
+/// Takes part from beginning to end, or until the participant drops out or time is up.
+pub(crate) async fn take_part(
+    participant: u64,
+    end: Option<Instant>,
+    options: &Options,
+    tally: &Tally,
+) {
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed ^ (participant << 20));
+    // Everybody starts at another moment of the pace.
+    let wait = pace(options).mul_f64(rng.random::<f64>());
+    let mut bot = Bot {
+        options,
+        tally,
+        connection: Connection::to(&options.address),
+        rng,
+        session: String::new(),
+        token: String::new(),
+        seq: 0,
+        last_hash: String::new(),
+        outbox: Vec::new(),
+        clock_ms: 1000.0,
+        due: Instant::now() + wait,
+    };
+    bot.join(participant).await;
+    bot.add(&EventBody::Page {
+        at_ms: bot.clock_ms,
+        page: "consent".into(),
+        choices: BTreeMap::from([("agreed".into(), "yes".into())]),
+    });
+    let leaves_after: Option<u32> = (bot.rng.random::<f64>() < options.drop_out)
+        .then(|| bot.rng.random_range(1..20));
+    let mut n_answered = 0;
+    let mut did_anything = false;
+    while let Some(block) = bot.block().await {
+        did_anything = true;
+        tally.n_empty_in_a_row.store(0, Ordering::Relaxed);
+        for trial in &block.trials {
+            if end.is_some_and(|end| end <= Instant::now()) {
+                bot.deliver(0).await;
+                return;
+            }
+            if leaves_after.is_some_and(|most| most <= n_answered) {
+                bot.deliver(0).await;
+                tally.n_dropped_out.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            bot.answer(trial, &block).await;
+            n_answered += 1;
+        }
+        bot.deliver(0).await;
+    }
+    bot.deliver(0).await;
+    if !did_anything {
+        tally.n_empty.fetch_add(1, Ordering::Relaxed);
+        tally.n_empty_in_a_row.fetch_add(1, Ordering::Relaxed);
+    }
+    bot.finish().await;
+}
+
+/// Time between two submissions of one participant.
+fn pace(options: &Options) -> Duration {
+    if options.per_second <= 0.0 {
+        return Duration::ZERO;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let share = options.at_once as f64 / options.per_second;
+    Duration::from_secs_f64(share)
+}
+
+impl Bot<'_> {
+    async fn join(&mut self, participant: u64) {
+        let body = serde_json::json!({
+            "recruiter": "link",
+            "recruiter_id": format!("bot-{}-{participant}", self.options.seed),
+            "browser": "chromium 150",
+            "system": "linux",
+        });
+        let path = format!("/api/studies/{}/join", self.options.study);
+        let joined: Joined = self.insist(&path, body.to_string()).await;
+        self.last_hash = hash(&[&format!("{}/{}", joined.session, joined.epoch)]);
+        self.session = joined.session;
+        self.token = joined.token;
+    }
+
+    async fn block(&mut self) -> Option<Block> {
+        let body = serde_json::json!({ "screen": {
+            "period_ms": PERIOD_MS, "period_mad_ms": 0.05, "share_late": 0.0, "width_px": 1280,
+            "height_px": 800, "pixel_ratio": 1.0, "is_fullscreen": true, "is_isolated": true,
+        }});
+        let path = format!("/api/sessions/{}/block", self.session);
+        let answer: BlockAnswer = self.insist(&path, body.to_string()).await;
+        answer.block
+    }
+
+    /// Shows and answers one trial, and hands it in.
+    async fn answer(&mut self, trial: &PlannedTrial, block: &Block) {
+        self.clock_ms += 1500.0;
+        let onset = self.clock_ms;
+        let start = EventBody::TrialStart { at_ms: onset - 600.0, trial: trial.trial.clone() };
+        let started = self.seal(&start);
+        let report = self.report(trial, block, onset);
+        let response = report.response.clone().unwrap_or_default();
+        let answered = self.seal(&EventBody::Trial { at_ms: self.clock_ms, report });
+        let line = format!("{},{},{response}", self.session, trial.trial);
+        self.tally.ledger.lock().await.push(line);
+        let pace = pace(self.options);
+        if !pace.is_zero() {
+            tokio::time::sleep_until(self.due.into()).await;
+            self.due += pace;
+        }
+        self.outbox.push((Instant::now(), vec![started, answered]));
+        let most = if self.options.reorder { MOST_WAITING } else { 0 };
+        self.deliver(most).await;
+    }
+
+    /// What a page would report; now and then a frame too many.
+    fn report(&mut self, trial: &PlannedTrial, block: &Block, onset: f64) -> TrialReport {
+        let is_late = self.rng.random::<f64>() < self.options.voids;
+        let frames_shown = trial.frames.map(|frames| frames + u32::from(is_late));
+        let verdict = trial.frames.map(|_| if is_late { "long" } else { "ok" }.to_owned());
+        let offset = frames_shown.map(|frames| onset + f64::from(frames) * PERIOD_MS);
+        let response = &trial.options[self.rng.random_range(0..trial.options.len())];
+        let responded = offset.unwrap_or(onset) + 700.0;
+        self.clock_ms = responded + 1.0;
+        let beep = block.beep_ms.map(|beep_ms| mohs_serve::wire::BeepReport {
+            cue: "sound".into(),
+            planned_ms: onset + beep_ms,
+            sounded_ms: onset + beep_ms + 0.5,
+            base_latency_ms: Some(5.0),
+            output_latency_ms: Some(20.0),
+            feedback: "ok".into(),
+        });
+        TrialReport {
+            trial: trial.trial.clone(),
+            response: Some(response.clone()),
+            onset_ms: onset,
+            offset_ms: offset,
+            response_ms: Some(responded),
+            handled_ms: Some(responded + 0.3),
+            input: Some("mouse".into()),
+            verdict,
+            frames_planned: trial.frames,
+            frames_shown,
+            period_ms: PERIOD_MS,
+            stamps_ms: vec![onset - PERIOD_MS, onset, offset.unwrap_or(onset)],
+            longest_gap_ms: PERIOD_MS,
+            was_visible: true,
+            was_fullscreen: true,
+            pixel_ratio: 1.0,
+            beep,
+        }
+    }
+
+    fn add(&mut self, body: &EventBody) {
+        let event = self.seal(body);
+        self.outbox.push((Instant::now(), vec![event]));
+    }
+
+    fn seal(&mut self, body: &EventBody) -> Event {
+        let body = serde_json::to_string(body).expect("because events are plain data");
+        self.seq += 1;
+        self.last_hash = hash(&[&self.last_hash, &body]);
+        Event { seq: self.seq, body, hash: self.last_hash.clone() }
+    }
+
+    /// Sends what waits until no more than `most` submissions do.
+    async fn deliver(&mut self, most: usize) {
+        let mut wait = Duration::from_millis(20);
+        while most < self.outbox.len() {
+            let idx = match self.options.reorder {
+                true => self.rng.random_range(0..self.outbox.len()),
+                false => 0,
+            };
+            let n_times = 1 + u32::from(self.rng.random::<f64>() < self.options.duplicates);
+            let body = serde_json::json!({ "events": self.outbox[idx].1 }).to_string();
+            let path = format!("/api/sessions/{}/events", self.session);
+            let mut is_stored = false;
+            for _ in 0..n_times {
+                let ack: Option<Ack> = self.try_once(&path, body.clone()).await;
+                let events = &self.outbox[idx].1;
+                is_stored |= ack.is_some_and(|ack| {
+                    events.iter().all(|event| {
+                        event.seq <= ack.acked_through || ack.also_stored.contains(&event.seq)
+                    })
+                });
+            }
+            if is_stored {
+                let (begun, events) = self.outbox.swap_remove(idx);
+                if events.len() == 2 {
+                    self.tally.note_ack(begun).await;
+                }
+                wait = Duration::from_millis(20);
+            } else {
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(Duration::from_secs(2));
+            }
+        }
+    }
+
+    async fn finish(&mut self) {
+        let body = serde_json::json!({ "last_seq": self.seq, "is_early": false }).to_string();
+        let path = format!("/api/sessions/{}/end", self.session);
+        let answer: EndAnswer = self.insist(&path, body).await;
+        if answer.is_complete && answer.code.is_some() {
+            self.tally.n_complete.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Asks until there is an answer.
+    async fn insist<T: serde::de::DeserializeOwned>(&mut self, path: &str, body: String) -> T {
+        let mut wait = Duration::from_millis(20);
+        loop {
+            if let Some(answer) = self.try_once(path, body.clone()).await {
+                return answer;
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// Asks once, over a network that loses half of its losses on the way there and half on the way
+    /// back.
+    async fn try_once<T: serde::de::DeserializeOwned>(
+        &mut self,
+        path: &str,
+        body: String,
+    ) -> Option<T> {
+        self.tally.n_requests.fetch_add(1, Ordering::Relaxed);
+        let luck = self.rng.random::<f64>();
+        if luck < self.options.loss / 2.0 {
+            return None;
+        }
+        let token = (!self.token.is_empty()).then_some(self.token.as_str());
+        let answer = self.connection.ask(Method::POST, path, token, body).await?;
+        if luck < self.options.loss {
+            return None;
+        }
+        if !answer.status.is_success() {
+            self.tally.note_refusal(&answer).await;
+            return None;
+        }
+        serde_json::from_slice(&answer.body).ok()
+    }
+}
+
+fn hash(parts: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update(part.as_bytes());
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

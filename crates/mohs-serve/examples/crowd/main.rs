@@ -1,0 +1,203 @@
+//! A crowd of simulated participants over HTTP, for load and for chaos. Not part of the product.
+//!
+//! ```text
+//! crowd --address 127.0.0.1:8080 --study NAME --participants 5000 [--at-once 200] [--per-second 2000]
+//!       [--loss 0.3] [--duplicates 0.1] [--reorder] [--drop-out 0.3] [--voids 0.05] [--seed 1]
+//!       [--seconds 60] [--until-empty] [--ledger FILE] [--peer reference|psiturk]
+//! ```
+//!
+//! Each participant joins, fetches blocks, answers every trial and asks for the completion code.
+//! Requests are lost before they are sent or after they were answered, sent twice and sent in another
+//! order, as told; like the page, a participant never gives up and never forgets what is not acked. The
+//! ledger has one line per answered trial (`session,trial,response`), to be held against an export.
+//! With `--until-empty`, new participants come until twenty in a row, five seconds apart, found nothing
+//! left to do.
+//! Ends with one line of JSON: what was sent, how fast it was acked, and what the server said.
+
+mod bot;
+mod http;
+mod peer;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex, Semaphore};
+
+/// What was asked for on the command line.
+pub(crate) struct Options {
+    pub(crate) address: String,
+    pub(crate) study: String,
+    pub(crate) participants: u64,
+    pub(crate) at_once: usize,
+    /// Submissions per second of the whole crowd; as fast as possible when 0.
+    pub(crate) per_second: f64,
+    pub(crate) loss: f64,
+    pub(crate) duplicates: f64,
+    pub(crate) reorder: bool,
+    pub(crate) drop_out: f64,
+    pub(crate) voids: f64,
+    pub(crate) seed: u64,
+    pub(crate) seconds: f64,
+    pub(crate) until_empty: bool,
+    pub(crate) peer: Option<String>,
+}
+
+/// What the crowd has seen, shared by all.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// Answered trials that the server acknowledged.
+    pub(crate) n_acked: AtomicU64,
+    /// Sessions that got their code.
+    pub(crate) n_complete: AtomicU64,
+    /// Sessions left in the middle.
+    pub(crate) n_dropped_out: AtomicU64,
+    /// Participants for whom nothing was left to do.
+    pub(crate) n_empty: AtomicU64,
+    /// The same since somebody last found something.
+    pub(crate) n_empty_in_a_row: AtomicU64,
+    /// Requests sent, lost ones and repetitions included.
+    pub(crate) n_requests: AtomicU64,
+    /// Microseconds from the first try of a submission to its ack.
+    pub(crate) waits_us: Mutex<Vec<u32>>,
+    /// Answers other than 2xx by status and code.
+    pub(crate) refusals: Mutex<BTreeMap<String, u64>>,
+    /// `session,trial,response` of every answered trial.
+    pub(crate) ledger: Mutex<Vec<String>>,
+}
+
+impl Tally {
+    /// Notes an acknowledged submission of one trial.
+    pub(crate) async fn note_ack(&self, begun: Instant) {
+        self.n_acked.fetch_add(1, Ordering::Relaxed);
+        let micros = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
+        self.waits_us.lock().await.push(micros);
+    }
+
+    /// Notes an answer other than 2xx.
+    pub(crate) async fn note_refusal(&self, answer: &http::Answer) {
+        let text = String::from_utf8_lossy(&answer.body);
+        let code = text.split("\"code\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        let name = format!("{} {}", answer.status.as_u16(), code.unwrap_or("-"));
+        *self.refusals.lock().await.entry(name).or_default() += 1;
+    }
+}
+
+fn main() {
+    let mut arguments: BTreeMap<String, String> = BTreeMap::new();
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let name = word.trim_start_matches("--").to_owned();
+        let is_switch = ["reorder", "until-empty"].contains(&name.as_str());
+        let value = if is_switch { "1".into() } else { words.next().unwrap_or_default() };
+        arguments.insert(name, value);
+    }
+    let text = |name: &str, default: &str| arguments.get(name).cloned().unwrap_or(default.into());
+    let number = |name: &str, default: f64| -> f64 {
+        arguments.get(name).map_or(default, |value| value.parse().expect("a number"))
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "typed by hand")]
+    let whole = |name: &str, default: f64| number(name, default) as u64;
+    let options = Arc::new(Options {
+        address: text("address", "127.0.0.1:8080"),
+        study: text("study", "study"),
+        participants: whole("participants", 100.0),
+        at_once: usize::try_from(whole("at-once", 100.0)).expect("a small number"),
+        per_second: number("per-second", 0.0),
+        loss: number("loss", 0.0),
+        duplicates: number("duplicates", 0.0),
+        reorder: arguments.contains_key("reorder"),
+        drop_out: number("drop-out", 0.0),
+        voids: number("voids", 0.0),
+        seed: whole("seed", 1.0),
+        seconds: number("seconds", 0.0),
+        until_empty: arguments.contains_key("until-empty"),
+        peer: arguments.get("peer").cloned(),
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("because a thread can be had");
+    let tally = Arc::new(Tally::default());
+    let begun = Instant::now();
+    runtime.block_on(run(Arc::clone(&options), Arc::clone(&tally)));
+    let took = begun.elapsed();
+    runtime.block_on(tell(&tally, took, arguments.get("ledger")));
+}
+
+/// Sends the crowd, so many at once.
+async fn run(options: Arc<Options>, tally: Arc<Tally>) {
+    let seats = Arc::new(Semaphore::new(options.at_once));
+    let end = (0.0 < options.seconds)
+        .then(|| Instant::now() + Duration::from_secs_f64(options.seconds));
+    let mut people = Vec::new();
+    let mut n_empty = 0;
+    for participant in 0..options.participants {
+        let seat = Arc::clone(&seats).acquire_owned().await.expect("because nobody closes it");
+        if end.is_some_and(|end| end <= Instant::now()) {
+            break;
+        }
+        if options.until_empty {
+            let in_a_row = tally.n_empty_in_a_row.load(Ordering::Relaxed);
+            if 20 <= in_a_row {
+                break;
+            }
+            // What people left behind comes back when its lease ends.
+            if n_empty < tally.n_empty.load(Ordering::Relaxed) {
+                n_empty = tally.n_empty.load(Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+        }
+        let (options, tally) = (Arc::clone(&options), Arc::clone(&tally));
+        people.push(tokio::spawn(async move {
+            match options.peer.as_deref() {
+                Some(peer) => peer::take_part(peer, participant, end, &options, &tally).await,
+                None => bot::take_part(participant, end, &options, &tally).await,
+            }
+            drop(seat);
+        }));
+    }
+    for person in people {
+        person.await.expect("because bots do not panic");
+    }
+}
+
+/// Prints what happened as one line of JSON, and writes the ledger.
+async fn tell(tally: &Tally, took: Duration, ledger: Option<&String>) {
+    let mut waits = tally.waits_us.lock().await.clone();
+    waits.sort_unstable();
+    let at = |share: f64| -> f64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a place in a list"
+        )]
+        let idx = (share * waits.len() as f64) as usize;
+        waits.get(idx.min(waits.len().saturating_sub(1))).map_or(0.0, |us| f64::from(*us) / 1e3)
+    };
+    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+    let per_second = count(&tally.n_acked) as f64 / took.as_secs_f64();
+    let said = serde_json::json!({
+        "seconds": took.as_secs_f64(),
+        "acked": count(&tally.n_acked),
+        "acked_per_second": per_second,
+        "p50_ms": at(0.5),
+        "p99_ms": at(0.99),
+        "max_ms": at(1.0),
+        "complete": count(&tally.n_complete),
+        "dropped_out": count(&tally.n_dropped_out),
+        "nothing_left": count(&tally.n_empty),
+        "requests": count(&tally.n_requests),
+        "refusals": *tally.refusals.lock().await,
+    });
+    if let Some(path) = ledger {
+        let lines = tally.ledger.lock().await;
+        std::fs::write(path, lines.join("\n") + "\n").expect("because the folder is there");
+    }
+    writeln!(std::io::stdout(), "{said}").expect("because somebody reads it");
+}

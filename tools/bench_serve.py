@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Races `mohs serve` against other ways to store trials, with the same crowd on the same machine.
+
+    python3 tools/bench_serve.py [--seconds 20] [--at-once 500] [--peers reference psiturk]
+
+Needs redis-server, Node and npm for `reference` (Node + Express + Redis, as the toolkit of the
+viewing-time paper stores trials: tools/peers/node-redis), and Python for `psiturk` (psiTurk 3.3.1 from
+PyPI, gunicorn and SQLite, as it comes). Whatever is missing is left out and named.
+
+The crowd (crates/mohs-serve/examples/crowd) shares the machine with the server. Printed: submissions
+of one trial each that were answered per second, median and 99th percentile of the time to the answer,
+memory, and how many times more `mohs serve` does. `durable` says whether an answer means that the
+trial is on disk. Then `mohs serve` alone: a steady pace of --pace submissions per second from
+--sessions open sessions, cold start, memory, and the export of a million trials.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+import serve_bench as bench
+
+
+def ours(args, mohs, crowd, study):
+    database = args.folder / "bench.db"
+    for file in args.folder.glob("bench.db*"):
+        file.unlink()
+    server = bench.Server(mohs, study, f"sqlite:{database}")
+    cold = server.start()
+    idle, _ = server.memory_mb()
+    said = bench.finish(bench.crowd(crowd, server.address, study.name, participants=10**7,
+                                    at_once=args.at_once, seconds=args.seconds))
+    _, peak = server.memory_mb()
+    server.stop()
+    return dict(said, memory_mb=peak, cold_start_s=cold, idle_mb=idle)
+
+
+def reference(args, crowd, wait):
+    folder = bench.ROOT / "tools" / "peers" / "node-redis"
+    if not all(shutil.which(name) for name in ["redis-server", "node", "npm"]):
+        return None
+    if not (folder / "node_modules").exists():
+        subprocess.run(["npm", "ci", "--silent"], cwd=folder, check=True)
+    store = args.folder / "redis"
+    shutil.rmtree(store, ignore_errors=True)
+    store.mkdir()
+    port, redis_port = bench.free_port(), bench.free_port()
+    durable = ["--appendonly", "yes", "--appendfsync", "always"] if wait else []
+    redis = subprocess.Popen(["redis-server", "--port", str(redis_port), "--dir", store, *durable],
+                             stdout=subprocess.DEVNULL)
+    time.sleep(0.5)
+    surroundings = dict(os.environ, PORT=str(port), REDIS_PORT=str(redis_port))
+    if wait:
+        surroundings["WAIT"] = "1"
+    node = subprocess.Popen(["node", "server.mjs"], cwd=folder, env=surroundings)
+    said = against(args, crowd, "reference", port, "/count", [node, redis])
+    return said
+
+
+def psiturk(args, crowd):
+    home = args.folder / "venv-psiturk"
+    if not (home / "bin" / "psiturk").exists():
+        venv.create(home, with_pip=True)
+        subprocess.run([home / "bin" / "pip", "install", "-q", "psiturk==3.3.1"], check=True)
+    example = args.folder / "psiturk-example"
+    shutil.rmtree(example, ignore_errors=True)
+    subprocess.run([home / "bin" / "psiturk-setup-example"], cwd=args.folder, check=True,
+                   stdout=subprocess.DEVNULL)
+    port = bench.free_port()
+    surroundings = dict(os.environ, PSITURK_PORT=str(port), PSITURK_HOST="127.0.0.1",
+                        PSITURK_THREADS="2", PSITURK_LOGLEVEL="4", PSITURK_ERRORLOG="/dev/null",
+                        PSITURK_ACCESSLOG="/dev/null", PSITURK_LOGFILE="/dev/null")
+    server = subprocess.Popen(
+        [home / "bin" / "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2",
+         "--log-level", "critical", "psiturk.experiment:app"],
+        cwd=example, env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return against(args, crowd, "psiturk", port, "/", [server])
+
+
+def against(args, crowd, peer, port, path, processes):
+    address = f"127.0.0.1:{port}"
+    try:
+        for _ in range(200):
+            if bench.is_healthy(address, path):
+                break
+            time.sleep(0.1)
+        else:
+            return None
+        said = bench.finish(bench.crowd(crowd, address, "-", participants=10**7, peer=peer,
+                                        at_once=args.at_once, seconds=args.seconds))
+        memory = sum(bench.memory_mb(pid)[1] for process in processes
+                     for pid in [process.pid, *children(process.pid)])
+        return dict(said, memory_mb=memory)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+
+
+def children(pid):
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found]
+
+
+def row(name, durable, said, best):
+    print(f"| {name} | {durable} | {said['acked_per_second']:.0f} | {said['p50_ms']:.1f} | "
+          f"{said['p99_ms']:.1f} | {said['memory_mb']:.0f} | "
+          f"{best / said['acked_per_second']:.1f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--at-once", type=int, default=500)
+    parser.add_argument("--pace", type=float, default=2000)
+    parser.add_argument("--sessions", type=int, default=5000)
+    parser.add_argument("--peers", nargs="*", default=["reference", "psiturk"])
+    parser.add_argument("--folder", type=Path, default=bench.FOLDER / "race")
+    args = parser.parse_args()
+    args.folder = args.folder.resolve()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    mohs, crowd = bench.build()
+    study = args.folder / "race"
+    # Large enough that nobody runs out of trials.
+    bench.make_study(mohs, study, 1000, 32, 1000, [17, 50, 100, 250], lease_minutes=30)
+    print(f"load {os.getloadavg()[0]:.1f} at the start; {args.at_once} participants at once, "
+          f"{args.seconds:.0f} s each\n")
+    print("| server | durable | submissions/s | p50 ms | p99 ms | memory MB | mohs is faster by |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    told = ours(args, mohs, crowd, study)
+    best = told["acked_per_second"]
+    row("mohs serve", "yes", told, best)
+    peers = []
+    if "reference" in args.peers:
+        peers += [("Node + Express + Redis, as published", "no", lambda: reference(args, crowd, False)),
+                  ("the same, waiting for a log that is synced", "yes",
+                   lambda: reference(args, crowd, True))]
+    if "psiturk" in args.peers:
+        peers += [("psiTurk 3.3.1, SQLite", "yes", lambda: psiturk(args, crowd))]
+    for name, durable, race in peers:
+        said = race()
+        if said is None:
+            print(f"| {name} | {durable} | could not be started | | | | |", flush=True)
+        else:
+            row(name, durable, said, best)
+    alone(args, mohs, crowd, study, told)
+
+
+def alone(args, mohs, crowd, study, told):
+    print(f"\nmohs serve alone: cold start {told['cold_start_s']:.2f} s, idle {told['idle_mb']:.0f} MB")
+    database = args.folder / "pace.db"
+    for file in args.folder.glob("pace.db*"):
+        file.unlink()
+    server = bench.Server(mohs, study, f"sqlite:{database}")
+    server.start()
+    said = bench.finish(bench.crowd(crowd, server.address, study.name, participants=10**7,
+                                    at_once=args.sessions, per_second=args.pace,
+                                    seconds=args.seconds + args.sessions / args.pace))
+    _, peak = server.memory_mb()
+    server.stop()
+    print(f"{args.sessions} open sessions at a pace of {args.pace:.0f}/s: "
+          f"{said['acked_per_second']:.0f}/s acked, p50 {said['p50_ms']:.1f} ms, p99 "
+          f"{said['p99_ms']:.1f} ms, memory {peak:.0f} MB, refusals {json.dumps(said['refusals'])}")
+
+
+if __name__ == "__main__":
+    main()
