@@ -25,6 +25,20 @@ export function moveIn(n: number, columns: number, at: number, key: string): num
   return to === undefined || to < 0 || n <= to ? at : to;
 }
 
+/** Narrower buttons than this break most words. */
+const MIN_BUTTON_PX = 132;
+const MIN_NARROW_BUTTON_PX = 108;
+
+/** Returns the number of columns that leaves the fewest holes in the last row, the widest of those;
+ * at least half as many as fit, so that the grid stays low. */
+export function columnsFor(n: number, most: number): number {
+  const widest = Math.max(1, Math.min(most, n));
+  const holes = (columns: number) => (columns - (n % columns)) % columns;
+  let best = widest;
+  for (let columns = widest; widest / 2 <= columns; columns--) if (holes(columns) < holes(best)) best = columns;
+  return best;
+}
+
 export class Grid {
   readonly element: HTMLElement;
   private readonly list: HTMLElement;
@@ -62,6 +76,9 @@ export class Grid {
       this.buttons.push(button);
       this.list.append(button);
     }
+    const min = innerWidth < 700 ? MIN_NARROW_BUTTON_PX : MIN_BUTTON_PX;
+    const columns = columnsFor(options.length, Math.floor(Math.min(0.94 * innerWidth, 1300) / min));
+    this.list.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     while (options.length < this.buttons.length) this.buttons.pop()!.remove();
     this.buttons.forEach((button, i) => {
       button.textContent = options[i]!;

@@ -75,12 +75,13 @@ export class Media {
     await this.decode(0, isSmall ? this.trials.length : WINDOW_TRIALS);
   }
 
-  /** Returns the pictures of a trial, decodes the next and frees the past. */
+  /** Returns the pictures of a trial, decodes the next and frees the past. Nothing is left to do when
+   * it resolves, so that no decoding falls into a trial. */
   async ready(trialIdx: number): Promise<Pictures> {
     const trial = this.trials[trialIdx]!;
-    await this.decode(trialIdx, 1);
-    for (const past of this.trials.slice(0, trialIdx)) this.free(past, trialIdx);
-    void this.decode(trialIdx + 1, WINDOW_TRIALS).catch(() => {});
+    await this.decode(trialIdx, WINDOW_TRIALS);
+    const previous = this.trials[trialIdx - 1];
+    if (previous !== undefined) this.free(previous, trialIdx);
     return {
       image: await this.bitmap(trial.image),
       mask: trial.mask === null ? null : await this.bitmap(trial.mask),

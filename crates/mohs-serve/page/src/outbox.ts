@@ -255,6 +255,8 @@ export class Outbox {
       each.mostBytes = Math.ceil(each.mostBytes / 2);
     } else if (error instanceof ApiError && !error.isTransient) {
       each.refusal = error;
+      // The participant withdrew: nothing may be kept here either.
+      if (error.status === 410) void this.store.dropChain(each.chain.key).catch(() => {});
       this.changed();
       return;
     }

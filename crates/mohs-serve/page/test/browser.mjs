@@ -52,6 +52,7 @@ function inspector(test, page, prefix, isAudited = true) {
     if (known.has(name) || name === "empty" || name === "loading") return;
     known.add(name);
     nPages++;
+    if (name === "gate") await page.locator(".page .body .buttons button").first().waitFor({ timeout: 10_000 });
     await page.screenshot({ path: `${shots}/${prefix}-${name.replace(":", "-")}.png` });
     if (!isAudited || isStimulus(name)) return;
     await page.evaluate(axe);

@@ -5,7 +5,7 @@ import { feedbackFor, Gate } from "../src/adherence";
 import { distanceFrom, pxPerMm, sidePx, wholeSidePx, type Sweep } from "../src/calibration";
 import { firstBroken, newChain, seal } from "../src/chain";
 import { AFTER, CROSS, DONE, frameTable, IMAGE, MASK, Player } from "../src/frames";
-import { jumpTo, moveIn } from "../src/grid";
+import { columnsFor, jumpTo, moveIn } from "../src/grid";
 import { batch, retryDelay } from "../src/outbox";
 import { estimateRefresh, isThrottled } from "../src/refresh";
 import { sha256 } from "../src/sha256";
@@ -276,6 +276,10 @@ describe("the rest", () => {
     expect(moveIn(10, 4, 7, "ArrowDown")).toBe(7);
     expect(moveIn(10, 4, 7, "ArrowUp")).toBe(3);
     expect(moveIn(10, 4, 7, "End")).toBe(9);
+  });
+
+  test("columns leave few holes", () => {
+    expect([[50, 9], [50, 8], [16, 9], [16, 3], [3, 9], [7, 4], [2, 0]].map(([n, most]) => columnsFor(n!, most!))).toEqual([5, 5, 8, 2, 3, 4, 1]);
   });
 
   test("waits double up to the most, with jitter", () => {

@@ -132,7 +132,8 @@ export async function start(port = 0) {
       if (isLost) return void request.socket.destroy();
       response.writeHead(answer.status, {
         "content-type": answer.type ?? "application/json", "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp",
-        "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+        // The page of a recruiter that frames ours has its own policy.
+        ...(request.url.startsWith("/frame/") ? {} : { "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *" }),
         "x-content-type-options": "nosniff", "cache-control": answer.cache ?? "no-store",
       });
       response.end(answer.body);

@@ -9,7 +9,7 @@ export function instructionsPage(ui: Ui, study: StudyInfo, task: Task): Promise<
   const hints = task.name === "pairs" ? [texts.keysPairs, ...(study.ties ? [texts.keysTie] : [])] : [texts.keysGrid];
   return ui.page({ name: "instructions", title: texts.title }, (done) => [
     h("ol", {}, ...texts[task.name].map((step) => h("li", {}, step))),
-    ...hints.map((hint) => h("p", { class: "hint" }, hint)),
+    ...hints.map((hint) => h("p", { class: "hint keys" }, hint)),
     0 < study.labels.length && h("h2", {}, texts.labels),
     0 < study.labels.length && h("ul", { class: "labels" }, ...study.labels.map((label) => h("li", {}, label))),
     h("div", { class: "buttons" }, button(texts.start, () => done())),

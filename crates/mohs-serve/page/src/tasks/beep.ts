@@ -46,7 +46,8 @@ const beep: Task = {
     const start = h("button", { type: "button", class: "start-cross hidden", "aria-label": desk.texts.beep.start });
     stage.element.classList.add("with-grid", "beep");
     stage.element.querySelector(".stage-centre")!.append(start);
-    stage.element.append(counter, note, grid.element);
+    const hint = h("p", { class: "start-hint hidden", "aria-hidden": "true" }, desk.texts.beep.start);
+    stage.element.append(counter, note, grid.element, hint);
     desk.ui.stage(stage.element);
     stage.start();
     try {
@@ -59,7 +60,7 @@ const beep: Task = {
             if (await desk.pause()) return "again";
             desk.ui.stage(stage.element);
           }
-          if (await started(stage, start, desk)) break;
+          if (await started(stage, start, hint, desk)) break;
         }
         await desk.sound?.wake();
         await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
@@ -114,14 +115,16 @@ const beep: Task = {
 };
 
 /** Shows the cross and waits for a click on it, or Enter. False when something came in between. */
-function started(stage: Stage, start: HTMLButtonElement, desk: Desk): Promise<boolean> {
+function started(stage: Stage, start: HTMLButtonElement, hint: HTMLElement, desk: Desk): Promise<boolean> {
   stage.cross();
   start.classList.remove("hidden");
+  hint.classList.remove("hidden");
   start.focus({ preventScroll: true });
   return new Promise((resolve) => {
     const finish = (isStarted: boolean) => {
       start.onclick = null;
       start.classList.add("hidden");
+      hint.classList.add("hidden");
       desk.onDisturbance = () => {};
       resolve(isStarted);
     };

@@ -26,6 +26,14 @@ const flash: Task = {
       for (const [i, trial] of block.trials.entries()) {
         const pictures = await media.ready(i);
         grid.fill(trial.options);
+        const isPlannedAnew = async () => {
+          while (!watch.isClear) {
+            if (await desk.pause()) return true;
+            desk.ui.stage(stage.element);
+          }
+          return false;
+        };
+        if (await isPlannedAnew()) return "again";
         await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
 
         const frames = trial.frames ?? Math.max(1, Math.round((trial.exposure_ms ?? 100) / desk.refresh.period_ms));
@@ -34,9 +42,9 @@ const flash: Task = {
         let before = 0;
         let wasFull = false;
         while (shown.kind === "not_shown") {
-          while (!watch.isClear) {
-            if (await desk.pause()) return "again";
-            desk.ui.stage(stage.element);
+          if (await isPlannedAnew()) {
+            await desk.append({ kind: "abandoned", at_ms: performance.now(), trial: trial.trial, reason: "screen_changed" });
+            return "again";
           }
           await sleep(free_ms + study.gap_ms - performance.now());
           outbox.hold();
@@ -50,7 +58,6 @@ const flash: Task = {
         // Who left in the middle of a trial has not seen it; asking would only frame a guess.
         const choice = wasDisturbed ? null : await asked(grid);
         free_ms = performance.now();
-        const wasVisible = watch.nDisturbances === before;
         await desk.append({
           kind: "trial",
           at_ms: performance.now(),
@@ -68,7 +75,7 @@ const flash: Task = {
             stamps_ms: shown.stamps_ms,
             longest_gap_ms: shown.longest_gap_ms,
             was_visible: !wasDisturbed,
-            was_fullscreen: wasFull && (wasVisible || isFullscreen()),
+            was_fullscreen: wasFull && isFullscreen(),
           },
         });
       }

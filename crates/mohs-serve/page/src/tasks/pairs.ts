@@ -52,8 +52,11 @@ const pairs: Task = {
 async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promise<{ onset_ms: number; choice: Choice }> {
   const { texts } = desk;
   const question = trial.recognise_as === null ? texts.pairs.questionAny : texts.pairs.question(trial.recognise_as);
-  const left = canvasOf(pictures.image, texts.pairs.leftPicture, desk.stimulus_px);
-  const right = canvasOf(pictures.right ?? pictures.image, texts.pairs.rightPicture, desk.stimulus_px);
+  const left = canvasOf(pictures.image, desk.stimulus_px);
+  const right = canvasOf(pictures.right ?? pictures.image, desk.stimulus_px);
+  const isStacked = innerWidth < STACKED_BELOW_PX;
+  const first = isStacked ? texts.pairs.upper : texts.pairs.left;
+  const second = isStacked ? texts.pairs.lower : texts.pairs.right;
   const mayTie = trial.options.includes("tie");
   const listening = new AbortController();
   const shown = new Promise<Choice>((resolve) => {
@@ -81,7 +84,7 @@ async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promi
       "div",
       { class: "stage pairs" },
       h("h1", { class: "question", tabindex: "-1" }, question),
-      h("div", { class: "sides" }, side("left", texts.pairs.left, left), side("right", texts.pairs.right, right)),
+      h("div", { class: "sides" }, side("left", first, left), side("right", second, right)),
       mayTie && side("tie", texts.pairs.tie, null),
     );
     addEventListener(
@@ -104,9 +107,9 @@ async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promi
   return { onset_ms, choice };
 }
 
-function canvasOf(bitmap: ImageBitmap, label: string, side_px: number): HTMLCanvasElement {
+function canvasOf(bitmap: ImageBitmap, side_px: number): HTMLCanvasElement {
   const side = Math.round(side_px * devicePixelRatio);
-  const canvas = h("canvas", { width: side, height: side, role: "img", "aria-label": label });
+  const canvas = h("canvas", { width: side, height: side, "aria-hidden": "true" });
   canvas.style.width = `${side / devicePixelRatio}px`;
   canvas.getContext("2d", { alpha: false })!.drawImage(bitmap, 0, 0, side, side);
   return canvas;

@@ -70,7 +70,7 @@ export const de: Texts = {
   },
 
   gate: {
-    title: "Ist Ihr Computer bereit?",
+    title: "Ist alles bereit?",
     checking: "Wird geprüft … bitte lassen Sie dieses Fenster vorne.",
     browser: "Browser",
     browserOk: (name) => `${name}: in Ordnung`,
@@ -181,7 +181,7 @@ export const de: Texts = {
   },
 
   beep: {
-    start: "Start: Klicken Sie auf das Kreuz oder drücken Sie Enter",
+    start: "Klicken Sie auf das Kreuz, oder drücken Sie Enter",
     early: "Zu früh",
     late: "Zu spät",
     ok: "Pünktlich",
@@ -207,8 +207,6 @@ export const de: Texts = {
     upper: "Oben",
     lower: "Unten",
     tie: "Etwa gleich",
-    leftPicture: "Linkes Bild",
-    rightPicture: "Rechtes Bild",
   },
 
   grid: {

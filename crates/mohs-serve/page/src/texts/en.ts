@@ -70,7 +70,7 @@ export const en = {
   },
 
   gate: {
-    title: "Is your computer ready?",
+    title: "Is everything ready?",
     checking: "Checking … please keep this window in front.",
     browser: "Browser",
     browserOk: (name: string) => `${name}: fine`,
@@ -181,7 +181,7 @@ export const en = {
   },
 
   beep: {
-    start: "Start: click the cross or press Enter",
+    start: "Click the cross, or press Enter",
     early: "Too early",
     late: "Too late",
     ok: "On time",
@@ -207,8 +207,6 @@ export const en = {
     upper: "Upper",
     lower: "Lower",
     tie: "About the same",
-    leftPicture: "Left picture",
-    rightPicture: "Right picture",
   },
 
   grid: {
