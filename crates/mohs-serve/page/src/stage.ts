@@ -141,7 +141,7 @@ export class Stage {
 
   private readonly tick = (t: number): void => {
     this.request = requestAnimationFrame(this.tick);
-    const phase = this.player.step(t);
+    const phase = this.player.step(t, performance.now());
     if (this.flash === null) {
       this.onFrame?.(t);
       return;

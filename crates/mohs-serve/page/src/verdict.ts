@@ -1,6 +1,8 @@
 // Whether a flash was shown as planned, from its stamps alone. In doubt it says so: a trial that is
 // voided costs seconds, one that is wrongly believed costs the threshold.
 
+import { MOST_LAG_PERIODS } from "./frames";
+
 export type Verdict = "ok" | "long" | "short" | "dropped" | "unknown";
 
 /** What is known about a flash. */
@@ -17,7 +19,7 @@ export type Evidence = {
   is_uneven: boolean;
   /** Whether frames were even just before the image. */
   was_calm: boolean;
-  /** How long after its stamp the image, and then the mask, was drawn. */
+  /** How late after their stamps the image, and then the mask, were drawn and handed on. */
   lag_onset_ms: number;
   lag_offset_ms: number;
   /** Whether page, focus, fullscreen and zoom stayed as they were. */
@@ -28,9 +30,6 @@ export type Evidence = {
 export function slack(frames_planned: number): number {
   return Math.floor(frames_planned / 100);
 }
-
-/** A frame drawn later than this after its stamp, in periods, may have missed its refresh. */
-export const MOST_LAG_PERIODS = 0.8;
 
 /** Judges a flash.
  *

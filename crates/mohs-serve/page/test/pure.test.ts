@@ -54,17 +54,17 @@ describe("chain", () => {
 });
 
 /** Walks a player through frames at these gaps, then evenly until it is done. */
-function played(planned: number, period: number, gapAt: (frame: number, phase: number) => number, drawn_ms = 2) {
+function played(planned: number, period: number, gapAt: (frame: number, phase: number) => number, drawn_ms = 2, lagAt: (frame: number, phase: number) => number = () => 1) {
   const player = new Player();
   let t = 1000;
-  player.step(t);
-  player.step((t += period));
+  player.step(t, t + lagAt(0, 0));
+  player.step((t += period), t + lagAt(0, 0));
   player.begin(frameTable(500, planned, 500, period), period);
   const phases: number[] = [];
   for (let frame = 0; player.phase !== DONE && frame < 3000; frame++) {
     t += gapAt(frame, player.phase);
-    phases.push(player.step(t));
-    player.drawn(t + drawn_ms);
+    phases.push(player.step(t, t + lagAt(frame, player.phase)));
+    if (phases.at(-1) !== phases.at(-2)) player.drawn(t + drawn_ms);
   }
   const result = judge({
     frames_planned: planned, period_ms: period, onset_ms: player.onset, offset_ms: player.offset, n_callbacks: player.imageCallbacks,
@@ -143,6 +143,25 @@ describe("frames", () => {
 
   test("what was drawn too late for its refresh is unknown", () => {
     expect(played(3, 10, () => 10, 9).result.verdict).toBe("unknown");
+  });
+
+  test("a page that is blocked right after drawing image or mask is not believed", () => {
+    for (const blocked of [IMAGE, MASK]) {
+      let isFirst = true;
+      const lagAt = (_: number, phase: number) => {
+        if (phase !== blocked || !isFirst) return 1;
+        isFirst = false;
+        return 7;
+      };
+      expect(played(3, 10, () => 10, 2, lagAt).result.verdict).toBe("unknown");
+    }
+  });
+
+  test("callbacks that begin late before the image postpone it; stamps that are always old do not", () => {
+    const late = played(3, 10, () => 10, 2, (frame) => (frame === 49 ? 8 : 1));
+    expect(late.result.verdict).toBe("ok");
+    expect(late.phases.indexOf(IMAGE)).toBeGreaterThan(50);
+    expect(played(3, 10, () => 10, 17, () => 16).result.verdict).toBe("ok");
   });
 });
 
