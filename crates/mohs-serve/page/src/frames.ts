@@ -1,0 +1,175 @@
+// A flash as a table of frames, and the player that walks through it one animation frame at a time.
+// Pure: stamps go in, the phase to draw comes out. Nothing is allocated while a trial runs.
+
+/** How many refreshes each phase lasts. */
+export type FrameTable = { cross: number; image: number; mask: number };
+
+/** Returns the table of a trial. Cross and mask are rounded to whole frames, at least one. */
+export function frameTable(fixation_ms: number, frames: number, mask_ms: number, period_ms: number): FrameTable {
+  const whole = (ms: number) => Math.max(1, Math.round(ms / period_ms));
+  return { cross: whole(fixation_ms), image: Math.max(1, Math.round(frames)), mask: whole(mask_ms) };
+}
+
+/** What is on screen. */
+export const IDLE = 0, CROSS = 1, IMAGE = 2, MASK = 3, AFTER = 4, DONE = 5;
+export type Phase = typeof IDLE | typeof CROSS | typeof IMAGE | typeof MASK | typeof AFTER | typeof DONE;
+
+/** Even frames in a row before the image may appear. */
+const CALM_FRAMES = 4;
+/** A callback that begins later than this after its stamp, in periods, may miss its refresh. Found with
+ * traces of Chromium under load: with 0.5 and less, no frame that was presented late passed. */
+export const MOST_LAG_PERIODS = 0.4;
+/** Refreshes after which it appears all the same; the verdict knows. */
+const MOST_POSTPONED = 60;
+/** The number of a refresh is counted anew from here on, so that an error of the period in the fifth
+ * digit does not add up over an exposure of ten seconds. */
+const ANCHOR_FRAMES = 30;
+
+/** Stamps kept for each of the four changes: two frames before, the frame itself, one after. */
+export const STAMPS_PER_CHANGE = 4;
+
+export class Player {
+  phase: Phase = IDLE;
+  /** Cross, image, mask, end: two stamps before each change, two from it on. */
+  readonly stamps = new Float64Array(4 * STAMPS_PER_CHANGE);
+  /** For each change, how late it was: until drawing was finished, or until the next callback began,
+   * whichever took longer after its stamp. What blocks the page right after drawing keeps the frame
+   * from the screen just as well. Counted from the least that was seen, as some browsers' stamps are
+   * always old. */
+  readonly lags = new Float64Array(4);
+  longestGap = 0;
+  /** Callbacks that found the image on, its own included. */
+  imageCallbacks = 0;
+  /** Whether a gap from image to mask, or one before or after, was not one period. */
+  isUneven = false;
+  /** Whether frames were even just before the image came. */
+  wasCalm = false;
+
+  private table: FrameTable = { cross: 1, image: 1, mask: 1 };
+  private period = 1;
+  private last = NaN;
+  private beforeLast = NaN;
+  private anchor = 0;
+  private anchorK = 0;
+  private calm = 0;
+  private afterSlot = -1;
+  private framesAfterMask = 0;
+  private isWanted = false;
+  private leastLag = Infinity;
+
+  /** Arms the player; the cross comes with the next frame. */
+  begin(table: FrameTable, period_ms: number): void {
+    this.table = table;
+    this.period = period_ms;
+    this.stamps.fill(0);
+    this.lags.fill(0);
+    this.longestGap = 0;
+    this.imageCallbacks = 0;
+    this.isUneven = false;
+    this.wasCalm = false;
+    this.afterSlot = -1;
+    this.phase = IDLE;
+    this.isWanted = true;
+  }
+
+  /** Back to an empty screen, whatever was on. */
+  reset(): void {
+    this.phase = IDLE;
+    this.isWanted = false;
+  }
+
+  get onset(): number {
+    return this.stamps[STAMPS_PER_CHANGE + 2]!;
+  }
+
+  get offset(): number {
+    return this.stamps[2 * STAMPS_PER_CHANGE + 2]!;
+  }
+
+  /** Takes the stamp of a frame and the time its callback began; returns what to draw on it. */
+  step(t: number, now: number): Phase {
+    const gap = t - this.last;
+    if (now - t < this.leastLag) this.leastLag = now - t;
+    const lag = now - t - this.leastLag;
+    if (0 <= this.afterSlot) {
+      this.stamps[this.afterSlot] = t;
+      const change = (this.afterSlot - 3) / STAMPS_PER_CHANGE;
+      if (this.lags[change]! < lag) this.lags[change] = lag;
+      this.afterSlot = -1;
+    }
+    if (CROSS <= this.phase && this.phase <= MASK && this.longestGap < gap) this.longestGap = gap;
+    const isEven = 0.5 * this.period <= gap && gap <= 1.5 * this.period;
+    switch (this.phase) {
+      case IDLE:
+        if (this.isWanted && !Number.isNaN(this.beforeLast)) {
+          this.calm = 0;
+          this.change(CROSS, t);
+        }
+        break;
+      case CROSS: {
+        this.calm = isEven && lag <= MOST_LAG_PERIODS * this.period ? this.calm + 1 : 0;
+        const k = this.refreshes(t);
+        // A late frame before the image only makes the cross longer, which does no harm.
+        const isDue = this.table.cross <= k && CALM_FRAMES <= this.calm;
+        if (isDue || this.table.cross + MOST_POSTPONED <= k) {
+          this.wasCalm = CALM_FRAMES <= this.calm;
+          this.change(IMAGE, t);
+          this.imageCallbacks = 1;
+        }
+        break;
+      }
+      case IMAGE:
+        if (!isEven) this.isUneven = true;
+        if (this.table.image <= this.refreshes(t)) {
+          this.change(MASK, t);
+          this.framesAfterMask = 0;
+        } else this.imageCallbacks++;
+        break;
+      case MASK:
+        // A gap right after the change says that its frame may have come late.
+        if (this.framesAfterMask++ < 1 && !isEven) this.isUneven = true;
+        if (this.table.mask <= this.refreshes(t)) this.change(AFTER, t);
+        break;
+      case AFTER:
+        this.phase = DONE;
+        this.isWanted = false;
+        break;
+      case DONE:
+        break;
+    }
+    this.beforeLast = this.last;
+    this.last = t;
+    return this.phase;
+  }
+
+  /** Takes the time when a frame that changed something was drawn. */
+  drawn(now: number): void {
+    if (CROSS <= this.phase && this.phase <= AFTER) this.lags[this.phase - 1] = now - this.last - this.leastLag;
+  }
+
+  /** Forgets stamps from before a pause, in which no frames came. */
+  resumeAfterPause(): void {
+    this.last = NaN;
+    this.beforeLast = NaN;
+  }
+
+  private refreshes(t: number): number {
+    const k = this.anchorK + Math.round((t - this.anchor) / this.period);
+    if (ANCHOR_FRAMES <= k - this.anchorK) {
+      this.anchor = t;
+      this.anchorK = k;
+    }
+    return k;
+  }
+
+  private change(to: Phase, t: number): void {
+    const base = (to - 1) * STAMPS_PER_CHANGE;
+    this.stamps[base] = this.beforeLast;
+    this.stamps[base + 1] = this.last;
+    this.stamps[base + 2] = t;
+    this.afterSlot = base + 3;
+    this.anchor = t;
+    this.anchorK = 0;
+    this.phase = to;
+  }
+}

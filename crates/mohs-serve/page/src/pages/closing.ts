@@ -1,0 +1,84 @@
+// Pages at the end: saving, the code, withdrawal, and what went wrong.
+import { ApiError } from "../api";
+import { download, h, paragraphs } from "../dom";
+import type { Outbox } from "../outbox";
+import { safeUrl } from "../surroundings";
+import { button, type Ui } from "../ui";
+import type { StudyInfo } from "../wire";
+
+/** After this long, a file is offered. */
+const LONG_MS = 120_000;
+/** Most savings are over before anybody could read about them. */
+const SHORT_MS = 400;
+
+/** Waits until the server has everything, and says so if that takes a while. */
+export async function saved(ui: Ui, outbox: Outbox): Promise<void> {
+  const drained = outbox.drained();
+  const isQuick = await Promise.race([drained.then(() => true), new Promise<boolean>((r) => setTimeout(() => r(false), SHORT_MS))]);
+  if (isQuick) return;
+  await ui.page<void>({ name: "saving", title: ui.texts.saving.title }, (done, fail) => {
+    const { saving } = ui.texts;
+    const left = h("p", { class: "large", role: "status" });
+    const more = h("div", {});
+    const tell = () => (left.textContent = saving.left(outbox.nUnsaved));
+    const stop = outbox.watch(tell);
+    const timer = setTimeout(() => {
+      more.replaceChildren(h("p", {}, saving.long), h("div", { class: "buttons" }, button(saving.download, () => void offer(outbox), "")));
+    }, LONG_MS);
+    const over = () => {
+      stop();
+      clearTimeout(timer);
+    };
+    tell();
+    drained.then(
+      () => (over(), done()),
+      (error: unknown) => (over(), fail(error)),
+    );
+    return [left, h("p", {}, saving.keep), more];
+  });
+}
+
+/** Gives the participant everything that may not be saved, hashes and all. */
+export async function offer(outbox: Outbox): Promise<void> {
+  download("mohs-answers.json", JSON.stringify({ format: "mohs-events/1", chains: await outbox.everything() }, null, 1));
+}
+
+export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, isEarly: boolean, note = ""): void {
+  const { end } = ui.texts;
+  const url = safeUrl(completionUrl);
+  const copy = button(end.copy, () => void navigator.clipboard?.writeText(code ?? "").then(() => (copy.textContent = end.copied)), "");
+  ui.last(
+    { name: "end", title: end.title },
+    note !== "" && h("p", {}, note),
+    note === "" && h("p", {}, isEarly ? end.early : end.all),
+    ...paragraphs(study.debrief),
+    code !== null && h("p", {}, end.code),
+    code !== null && h("p", { class: "code" }, h("code", {}, code), copy),
+    url !== null ? h("div", { class: "buttons" }, h("a", { class: "button primary", href: url, rel: "noreferrer" }, end.onward)) : h("p", {}, end.close),
+  );
+}
+
+export function withdrawnPage(ui: Ui): void {
+  ui.last({ name: "withdrawn", title: ui.texts.leave.done }, h("p", {}, ui.texts.leave.doneText));
+}
+
+/** Says what went wrong, with its stable code. */
+export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
+  const { texts } = ui;
+  const code = error instanceof ApiError ? error.code : "page_failed";
+  const message = texts.codes[code] ?? (error instanceof ApiError ? error.message : "");
+  const hasUnsaved = outbox !== null && 0 < outbox.nUnsaved;
+  ui.last(
+    { name: "error", title: texts.error.title },
+    message !== "" && h("p", {}, message),
+    h("p", {}, texts.error.text),
+    h("p", {}, `${texts.error.code}: `, h("code", {}, code)),
+    hasUnsaved && h("p", {}, texts.error.safe),
+    h(
+      "div",
+      { class: "buttons" },
+      button(texts.error.reload, () => location.reload()),
+      hasUnsaved && button(texts.error.download, () => void offer(outbox), ""),
+    ),
+  );
+}

@@ -1,0 +1,82 @@
+// The gate: whether browser, window and screen can do what the task needs.
+import { h } from "../dom";
+import { isThrottled, measureRefresh, type Refresh } from "../refresh";
+import { browserFrom } from "../surroundings";
+import type { Task } from "../task";
+import { button, type Ui } from "../ui";
+import type { StudyInfo } from "../wire";
+
+/** Long enough for the rate to be known to a tenth of a hertz. */
+const MEASURE_MS = 1_500;
+
+export type Passed = { refresh: Refresh; choices: Record<string, string> };
+
+/** What one line of the list says. */
+type Finding = { name: string; text: string; state: "ok" | "doubt" | "bad" };
+
+export const hz = (refresh: Refresh) => String(Math.round(10_000 / refresh.period_ms) / 10);
+
+export function gatePage(ui: Ui, study: StudyInfo, task: Task): Promise<Passed> {
+  const { texts } = ui;
+  const { gate } = texts;
+  return ui.page({ name: "gate", title: gate.title }, (done) => {
+    const list = h("ul", { class: "checks", "aria-live": "polite" });
+    const buttons = h("div", { class: "buttons" });
+    let refresh: Refresh | null = null;
+    let nTries = 0;
+
+    const look = async () => {
+      buttons.replaceChildren();
+      list.replaceChildren(h("li", { class: "checking" }, gate.checking));
+      refresh = await measureRefresh(MEASURE_MS);
+      nTries++;
+      show();
+    };
+    const show = () => {
+      const findings = [browserFinding(), sizeFinding(), screenFinding()];
+      const mark = { ok: "✓", doubt: "!", bad: "✗" };
+      list.replaceChildren(
+        ...findings.map(({ name, text, state }) =>
+          h("li", { class: state }, h("span", { class: "mark", "aria-hidden": "true" }, mark[state]), h("strong", {}, name), h("span", {}, text)),
+        ),
+      );
+      const isBad = findings.some(({ state }) => state === "bad");
+      // Who cannot change it should not be kept out for ever: what the screen cannot do is not asked.
+      const mayPass = refresh !== null && (!isBad || 1 < nTries);
+      const pass = () => done({ refresh: refresh!, choices: choicesFrom(findings) });
+      if (!isBad) buttons.replaceChildren(button(texts.next, pass));
+      else buttons.replaceChildren(button(gate.recheck, () => void look()), ...(mayPass ? [button(gate.anyway, pass, "")] : []));
+    };
+    const browserFinding = (): Finding => {
+      const kind = browserFrom(navigator.userAgent);
+      const name = kind.charAt(0).toUpperCase() + kind.slice(1);
+      const isBest = kind.startsWith("chromium") || task.name !== "flash";
+      return { name: gate.browser, text: isBest ? gate.browserOk(name) : gate.browserOther(name), state: isBest ? "ok" : "doubt" };
+    };
+    const sizeFinding = (): Finding => {
+      const { width, height } = task.minWindow;
+      // Filling the screen makes room, so it is the screen that counts.
+      const w = study.fullscreen ? Math.max(innerWidth, screen.width) : innerWidth;
+      const hgt = study.fullscreen ? Math.max(innerHeight, screen.height) : innerHeight;
+      const isFine = width <= w && height <= hgt;
+      return { name: gate.size, text: isFine ? gate.sizeOk(w, hgt) : gate.sizeSmall(w, hgt, width, height), state: isFine ? "ok" : "bad" };
+    };
+    const screenFinding = (): Finding => {
+      if (refresh === null) return { name: gate.screen, text: gate.screenNone, state: "bad" };
+      const isSlow = task.needsComputer && isThrottled(refresh);
+      return { name: gate.screen, text: isSlow ? gate.screenSlow(hz(refresh)) : gate.screenOk(hz(refresh)), state: isSlow ? "bad" : "ok" };
+    };
+    void look();
+    return [
+      h("p", {}, gate.tips),
+      list,
+      study.fullscreen && h("p", {}, gate.fullscreen),
+      buttons,
+    ];
+  });
+}
+
+function choicesFrom(findings: readonly Finding[]): Record<string, string> {
+  const [browser, size, screen] = findings;
+  return { browser: browser!.state, window: size!.state, screen: screen!.state };
+}

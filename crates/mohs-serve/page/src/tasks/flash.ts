@@ -1,0 +1,99 @@
+// Flash: a cross, a picture for a few frames, a mask, and then the question what it was.
+import { nextFrame, sleep } from "../dom";
+import { Grid, type Choice } from "../grid";
+import { run } from "../session";
+import { Stage } from "../stage";
+import { isFullscreen } from "../surroundings";
+import { emptyReport, type Task } from "../task";
+
+const flash: Task = {
+  name: "flash",
+  needsComputer: true,
+  flashes: true,
+  minWindow: { width: 800, height: 560 },
+  mostSide: (width, height) => 0.96 * Math.min(width, height),
+
+  async run(desk, block, media) {
+    const { study, watch, outbox } = desk;
+    const stage = new Stage(desk.stimulus_px, desk.refresh.period_ms);
+    const grid = new Grid(desk.texts, desk.texts.grid.question, false);
+    stage.element.append(grid.element);
+    desk.onDisturbance = () => stage.disturb();
+    desk.ui.stage(stage.element);
+    stage.start();
+    try {
+      let free_ms = performance.now();
+      for (const [i, trial] of block.trials.entries()) {
+        const pictures = await media.ready(i);
+        grid.fill(trial.options);
+        const isPlannedAnew = async () => {
+          while (!watch.isClear) {
+            if (await desk.pause()) return true;
+            desk.ui.stage(stage.element);
+          }
+          return false;
+        };
+        if (await isPlannedAnew()) return "again";
+        await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
+
+        const frames = trial.frames ?? Math.max(1, Math.round((trial.exposure_ms ?? 100) / desk.refresh.period_ms));
+        const planned = { ...pictures, frames, fixation_ms: study.fixation_ms, mask_ms: study.mask_ms };
+        let shown: Awaited<ReturnType<Stage["show"]>> = { kind: "not_shown" };
+        let before = 0;
+        let wasFull = false;
+        while (shown.kind === "not_shown") {
+          if (await isPlannedAnew()) {
+            await desk.append({ kind: "abandoned", at_ms: performance.now(), trial: trial.trial, reason: "screen_changed" });
+            return "again";
+          }
+          await sleep(free_ms + study.gap_ms - performance.now());
+          outbox.hold();
+          before = watch.nDisturbances;
+          wasFull = isFullscreen();
+          shown = await stage.show(planned);
+          outbox.release();
+        }
+
+        const wasDisturbed = watch.nDisturbances !== before;
+        // Who left in the middle of a trial has not seen it; asking would only frame a guess.
+        const choice = wasDisturbed ? null : await asked(grid);
+        free_ms = performance.now();
+        await desk.append({
+          kind: "trial",
+          at_ms: performance.now(),
+          report: {
+            ...emptyReport(desk, trial),
+            response: choice?.option ?? null,
+            onset_ms: shown.onset_ms,
+            offset_ms: shown.offset_ms,
+            response_ms: choice?.response_ms ?? null,
+            handled_ms: choice?.handled_ms ?? null,
+            input: choice?.input ?? null,
+            verdict: shown.verdict,
+            frames_planned: frames,
+            frames_shown: shown.frames_shown,
+            stamps_ms: shown.stamps_ms,
+            longest_gap_ms: shown.longest_gap_ms,
+            was_visible: !wasDisturbed,
+            was_fullscreen: wasFull && isFullscreen(),
+          },
+        });
+      }
+      return "done";
+    } finally {
+      outbox.release();
+      stage.stop();
+    }
+  },
+};
+
+/** Opens the grid and waits for an answer. */
+async function asked(grid: Grid): Promise<Choice> {
+  const choice = await new Promise<Choice>((resolve) => grid.open(resolve));
+  // One frame in which the chosen answer is marked.
+  await nextFrame();
+  grid.close();
+  return choice;
+}
+
+void run(flash);

@@ -1,0 +1,361 @@
+// Whole sessions in a real browser: all tasks, by mouse, keyboard and touch, with reloads, without
+// network, in two tabs. Against the stand-in, or against a real server: BASE_URL=http://… with studies
+// named flash, beep, pairs and rate (STUDIES="flash=my-flash,…" names them otherwise).
+// ONLY=word runs the tests whose name has the word; SHOTS=folder says where screenshots go.
+import { mkdirSync, readFileSync } from "node:fs";
+import { launch } from "./chromium.mjs";
+import { look, Participant } from "./participant.mjs";
+import { start } from "./stand-in.mjs";
+
+const isReal = process.env["BASE_URL"] !== undefined;
+const server = isReal ? { url: process.env["BASE_URL"].replace(/\/$/, ""), sessions: new Map(), problems: [], control: {}, close() {} } : await start();
+const names = Object.fromEntries((process.env["STUDIES"] ?? "").split(",").filter(Boolean).map((pair) => pair.split("=")));
+const address = (study, query = "") => `${server.url}/s/${names[study] ?? study}${query}`;
+const shots = process.env["SHOTS"] ?? `${import.meta.dirname}/../screenshots`;
+mkdirSync(shots, { recursive: true });
+const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const DESKTOP = { viewport: { width: 1280, height: 800 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+const NARROW = { viewport: { width: 390, height: 844 } };
+// Where stimuli are shown there is nothing to read, and answers must not be named before they may be given.
+const isStimulus = (name) => name.startsWith("stage:show");
+
+const browser = await launch();
+const wrong = [];
+let nPages = 0;
+
+function complain(test, what) {
+  wrong.push(`${test}: ${what}`);
+  console.log(`  WRONG ${what}`);
+}
+
+/** A page that notes what must not happen: errors, foreign hosts, broken policy. */
+async function opened(test, context) {
+  const page = await context.newPage();
+  page.on("pageerror", (error) => complain(test, `error on the page: ${error.message}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    const isNetwork = /Failed to load resource|net::ERR/.test(text);
+    if (message.type() === "error" && !isNetwork) complain(test, `console: ${text}`);
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(server.url) && !/^(data|blob):/.test(url)) complain(test, `asked a foreign host: ${url}`);
+  });
+  return page;
+}
+
+/** Takes a screenshot of every new page and has axe look at it. */
+function inspector(test, page, prefix, isAudited = true) {
+  const known = new Set();
+  return async (name) => {
+    if (known.has(name) || name === "empty" || name === "loading") return;
+    known.add(name);
+    nPages++;
+    if (name === "gate") await page.locator(".page .body .buttons button").first().waitFor({ timeout: 10_000 });
+    await page.screenshot({ path: `${shots}/${prefix}-${name.replace(":", "-")}.png` });
+    if (!isAudited || isStimulus(name)) return;
+    await page.evaluate(axe);
+    const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+    for (const violation of found.violations) complain(test, `axe on ${name}: ${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+  };
+}
+
+const tests = [];
+const test = (name, work, needsStandIn = false) => tests.push({ name, work, needsStandIn });
+
+/** The session of a recruiter's id, from the stand-in. */
+const lastSession = () => [...server.sessions.values()].at(-1);
+
+function checkAll(name, { states = ["done"], isEarly = false } = {}) {
+  if (isReal) return;
+  const session = lastSession();
+  if (session.state !== "ended") complain(name, `the session is ${session.state}`);
+  for (const trial of session.trials) if (!isEarly && !states.includes(trial.state)) complain(name, `${trial.planned.trial} is ${trial.state}`);
+}
+
+async function whole(name, study, options, { hands = "mouse", prefix = null, query = "", cue = "sound", isCareless = false } = {}) {
+  const context = await browser.newContext(options);
+  const page = await opened(name, context);
+  const onPage = prefix === null ? async () => {} : inspector(name, page, prefix);
+  await page.goto(address(study, query));
+  const participant = new Participant(page, { hands, cue, isCareless, onPage });
+  const last = await participant.goOn();
+  if (last !== "end") complain(name, `ended on ${last}`);
+  const code = await page.locator(".code code").textContent({ timeout: 2000 }).catch(() => null);
+  if (!code) complain(name, "no code");
+  await context.close();
+  return participant;
+}
+
+let id = Date.now() % 1e6;
+const link = () => `?participant=p${id++}`;
+
+for (const study of ["flash", "beep", "pairs", "rate"]) {
+  test(`${study}: whole session by mouse, axe on every page`, async (name) => {
+    await whole(name, study, DESKTOP, { prefix: `desktop-${study}`, query: link() });
+    checkAll(name);
+  });
+  test(`${study}: whole session by keyboard`, async (name) => {
+    await whole(name, study, DESKTOP, { hands: "keys", query: link(), cue: "visual" });
+    checkAll(name);
+    if (!isReal) for (const { report } of lastSession().trials) if (report.input !== "key" && report.response !== null) complain(name, `an answer came by ${report.input}`);
+  });
+}
+
+for (const study of ["pairs", "rate"]) {
+  test(`${study}: whole session on a phone`, async (name) => {
+    await whole(name, study, PHONE, { hands: "touch", prefix: `phone-${study}`, query: link() });
+    checkAll(name);
+  });
+}
+
+test("flash: a narrow window is told so and may go on", async (name) => {
+  const { seen } = await whole(name, "flash", NARROW, { prefix: "narrow-flash", query: link() });
+  if (seen.filter((page) => page === "gate").length === 0) complain(name, "no gate");
+});
+
+test("beep: a narrow window", async (name) => void (await whole(name, "beep", NARROW, { prefix: "narrow-beep", query: link(), cue: "visual" })));
+
+for (const study of ["flash", "beep"]) {
+  test(`${study}: a phone is asked for a computer`, async (name) => {
+    const context = await browser.newContext(PHONE);
+    const page = await opened(name, context);
+    const n = server.sessions.size;
+    await page.goto(address(study));
+    const last = await new Participant(page, { onPage: inspector(name, page, `phone-${study}`) }).goOn();
+    if (last !== "computer") complain(name, `ended on ${last}`);
+    if (server.sessions.size !== n) complain(name, "a session was made");
+    await context.close();
+  });
+}
+
+test("flash in German: whole session", async (name) => {
+  await whole(name, "flash-de", DESKTOP, { prefix: "german-flash", query: link() });
+  checkAll(name);
+}, true);
+
+test("flash: reload in the middle of a trial", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("flash", link()));
+  let nReloads = 0;
+  const participant = new Participant(page, { onPage: inspector(name, page, "reload-flash", false) });
+  // Once while something is on screen, once while the answers are.
+  for (const moment of ["stage:show", "stage:grid"]) {
+    await participant.goOn((now) => now === moment || now === "end");
+    await page.waitForTimeout(moment === "stage:show" ? 650 : 0);
+    const before = Date.now();
+    await page.reload();
+    nReloads++;
+    await participant.goOn((now) => now === "welcome-back");
+    if (3000 < Date.now() - before) complain(name, `coming back took ${Date.now() - before} ms`);
+    if (await page.locator(".tick").count()) complain(name, "consent was asked again");
+  }
+  await participant.goOn();
+  checkAll(name, { states: ["done", "void"] });
+  if (!isReal) {
+    const nVoid = lastSession().trials.filter(({ state }) => state === "void").length;
+    if (nVoid !== nReloads) complain(name, `${nVoid} trials were abandoned, expected ${nReloads}`);
+    if (lastSession().epochs.length !== nReloads + 1) complain(name, "epochs");
+  }
+  await context.close();
+});
+
+test("rate: offline in the middle of a block, back later", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page, { onPage: inspector(name, page, "offline-rate") });
+  await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  await context.setOffline(true);
+  await participant.goOn((now) => now === "saving");
+  await page.waitForTimeout(3000);
+  if ((await look(page)) !== "saving") complain(name, "did not wait for the connection");
+  await context.setOffline(false);
+  await participant.goOn();
+  checkAll(name);
+  await context.close();
+});
+
+test("rate: offline, tab closed, opened again: the older answers arrive with their own token", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const query = link();
+  const page = await opened(name, context);
+  await page.goto(address("rate", query));
+  const participant = new Participant(page);
+  await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  await context.setOffline(true);
+  await participant.goOn((now) => now === "saving");
+  await page.close();
+  await context.setOffline(false);
+  if (!isReal) {
+    const stored = lastSession().trials.filter(({ state }) => state === "done").length;
+    if (2 < stored) complain(name, `${stored} trials were stored while offline`);
+  }
+  const again = await opened(name, context);
+  await again.goto(address("rate", query));
+  await new Participant(again).goOn();
+  checkAll(name);
+  await context.close();
+});
+
+test("rate: without the recruiter's id the browser resumes by its own token", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("rate"));
+  const participant = new Participant(page);
+  await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  const n = server.sessions.size;
+  await page.reload();
+  await participant.goOn();
+  if (server.sessions.size !== n) complain(name, "another session was made");
+  checkAll(name, { states: ["done", "void"] });
+  // Loading the page again shows the code again.
+  await page.reload();
+  if ((await participant.goOn()) !== "end") complain(name, "the code is gone after a reload");
+  await context.close();
+});
+
+test("pairs: the server is gone for a while and loses a third of its answers", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("pairs", link()));
+  const participant = new Participant(page);
+  await participant.goOn((now) => now === "stage:pairs");
+  server.control.loseAnswers = 0.33;
+  await participant.goOn((now, { nAnswered }) => nAnswered === 2);
+  server.control.down = true;
+  setTimeout(() => (server.control.down = false), 4000);
+  await participant.goOn();
+  server.control.loseAnswers = 0;
+  checkAll(name);
+  await context.close();
+}, true);
+
+test("rate: two tabs; the second takes over", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const query = link();
+  const first = await opened(name, context);
+  await first.goto(address("rate", query));
+  await new Participant(first).goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  const second = await opened(name, context);
+  await second.goto(address("rate", query));
+  const participant = new Participant(second, { onPage: inspector(name, second, "two-tabs") });
+  const where = await participant.goOn((now) => now === "other-tab" || now === "consent");
+  if (where !== "other-tab") complain(name, "the second tab did not notice the first");
+  await participant.goOn();
+  if ((await look(first)) !== "taken") complain(name, `the first tab shows ${await look(first)}`);
+  await inspector(name, first, "two-tabs")("taken");
+  checkAll(name, { states: ["done", "void"] });
+  await context.close();
+});
+
+test("flash: losing the focus voids the trial and pauses", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("flash-plain", link()));
+  const participant = new Participant(page, { onPage: inspector(name, page, "blur-flash") });
+  await participant.goOn((now) => now === "stage:show");
+  // Before the image: it is shown later. During the mask: it is void.
+  await page.waitForTimeout(300);
+  await page.evaluate(() => dispatchEvent(new Event("blur")));
+  await participant.goOn((now) => now === "pause");
+  await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  await participant.answer();
+  await page.waitForTimeout(300 + 500 + 250);
+  await page.evaluate(() => dispatchEvent(new Event("blur")));
+  await participant.goOn();
+  checkAll(name);
+  const verdicts = lastSession().trials.map(({ report }) => report.verdict);
+  if (verdicts.filter((verdict) => verdict === "unknown").length !== 1) complain(name, `verdicts: ${verdicts}`);
+  await context.close();
+}, true);
+
+test("beep: a careless participant is warned, practises and stops with a code", async (name) => {
+  await whole(name, "beep-stop", DESKTOP, { isCareless: true, prefix: "careless-beep", query: link() });
+  checkAll(name, { isEarly: true });
+  if (!lastSession().pages.includes("gate_warning")) complain(name, "no warning");
+  if (!lastSession().isEarly) complain(name, "did not stop");
+}, true);
+
+test("rate: no IndexedDB: every trial waits for its ack", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  await context.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { value: undefined }));
+  const page = await opened(name, context);
+  await page.goto(address("rate", link()));
+  await new Participant(page).goOn();
+  checkAll(name);
+  await context.close();
+});
+
+test("consent refused, stopped early, withdrawn", async (name) => {
+  for (const [buttons, last] of [[[".quiet"], "refused"], [[".way-out button", "button:nth-of-type(2)"], "end"], [[".way-out button", ".danger", ".danger"], "withdrawn"]]) {
+    const context = await browser.newContext(DESKTOP);
+    const page = await opened(name, context);
+    const inspect = inspector(name, page, "leaving");
+    await page.goto(address("rate", link()));
+    const participant = new Participant(page);
+    const from = last === "refused" ? "consent" : "break";
+    await participant.goOn((now) => now === from);
+    for (const button of buttons) {
+      await page.locator(`.page ${button}`).first().click();
+      await page.waitForTimeout(100);
+      await inspect(await look(page));
+    }
+    const found = await participant.goOn();
+    await inspect(found);
+    if (found !== last) complain(name, `expected ${last}, found ${found}`);
+    if (!isReal && last !== "end" && lastSession().state !== "withdrawn") complain(name, "the data are still there");
+    if (last === "withdrawn") {
+      const left = await page.evaluate(() => new Promise((resolve) => {
+        const request = indexedDB.open("mohs");
+        request.onsuccess = () => {
+          const all = request.result.transaction(["events"]).objectStore("events").count();
+          all.onsuccess = () => resolve(all.result);
+        };
+      }));
+      if (left !== 0) complain(name, `${left} events are left in the browser`);
+    }
+    await context.close();
+  }
+});
+
+test("inside a frame, and before an MTurk task is accepted, no session begins", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const n = server.sessions.size;
+  const page = await opened(name, context);
+  await page.goto(`${server.url}/frame/flash`);
+  await page.frameLocator("iframe").locator("[data-page=launch]").waitFor({ timeout: 5000 }).catch(() => complain(name, "no launch page"));
+  await page.screenshot({ path: `${shots}/frame-launch.png` });
+  await page.goto(address("flash", "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h"));
+  await page.locator("[data-page=unaccepted]").waitFor({ timeout: 5000 }).catch(() => complain(name, "no note"));
+  await inspector(name, page, "mturk")("unaccepted");
+  if (server.sessions.size !== n) complain(name, "a session was made");
+  await context.close();
+}, true);
+
+test("an unknown study says so with a stable code", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.route("**/join", (route) => route.fulfill({ status: 403, contentType: "application/json", body: JSON.stringify({ error: { code: "study_closed", message: "closed" } }) }));
+  await page.goto(address("rate", link()));
+  const last = await new Participant(page, { onPage: inspector(name, page, "closed") }).goOn();
+  if (last !== "error" || (await page.locator("code").textContent()) !== "study_closed") complain(name, "no error page with the code");
+  await context.close();
+});
+
+const only = process.env["ONLY"];
+for (const { name, work, needsStandIn } of tests) {
+  if ((only !== undefined && !name.includes(only)) || (needsStandIn && isReal)) continue;
+  const started = Date.now();
+  const before = wrong.length;
+  console.log(name);
+  await work(name).catch((error) => complain(name, error.message));
+  console.log(`  ${wrong.length === before ? "ok" : "failed"}, ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+for (const problem of server.problems) complain("server", problem);
+await browser.close();
+server.close();
+console.log(`${wrong.length} wrong; ${nPages} pages looked at; screenshots in ${shots}`);
+process.exit(wrong.length === 0 ? 0 : 1);
