@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     attack, check, completions, demo, engines, eval, export, fit, import, init, merge, network,
-    report, score, simulate,
+    report, score, serve, simulate,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Score(score::ScoreArgs),
     Report(report::ReportArgs),
     Export(export::ExportArgs),
+    Serve(serve::ServeArgs),
     Eval(eval::EvalArgs),
     Attack(Box<attack::AttackArgs>),
     Merge(merge::MergeArgs),

@@ -15,6 +15,7 @@ pub(crate) mod merge;
 pub(crate) mod network;
 pub(crate) mod report;
 pub(crate) mod score;
+pub(crate) mod serve;
 pub(crate) mod simulate;
 
 use crate::args::Command;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Score(args) => score::run(&args, ui),
         Command::Report(args) => report::run(&args, ui),
         Command::Export(args) => export::run(&args, ui),
+        Command::Serve(args) => serve::run(&args, ui),
         Command::Eval(args) => eval::run(&args, ui),
         Command::Attack(args) => attack::run(&args, ui),
         Command::Merge(args) => merge::run(&args, ui),

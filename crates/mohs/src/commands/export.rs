@@ -1,4 +1,6 @@
-//! `mohs export`: trials for other tools.
+//! `mohs export`: trials for other tools, from files or from a hosted study's database.
+
+mod hosted;
 
 use std::path::PathBuf;
 
@@ -15,18 +17,23 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  mohs export my-study --to csv --output trials.csv          what `mohs serve` collected
+  mohs export my-study --to jsonl --output events.jsonl      everything pages said, with hashes
   mohs export trials.parquet --to csv --output trials.csv
   mohs export trials.csv --to bids --output my-study-bids --name \"My study\"
   mohs export trials.csv --to psych-ds --output my-study-psych-ds --author \"A. Person\"
 
 docs/formats/export.md says what stands where, and how to run the validators.")]
 pub(crate) struct ExportArgs {
-    /// Trials as CSV or Parquet
+    /// Trials as CSV or Parquet, a study's folder, or its database (sqlite:PATH, postgres://…)
     trials: PathBuf,
+    /// Name of the study in addresses, where a database has several
+    #[arg(long, value_name = "NAME")]
+    study: Option<String>,
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: ExportFormat,
-    /// Where to write: a file for csv and parquet, a new folder for bids and psych-ds
+    /// Where to write: a file for csv, parquet and jsonl, a new folder for bids and psych-ds
     #[arg(long, short, value_name = "PATH")]
     output: PathBuf,
     /// Name of the data set [default: the name of the file]
@@ -47,6 +54,8 @@ enum ExportFormat {
     Csv,
     /// The same as Parquet
     Parquet,
+    /// Raw events of a hosted study, one a line
+    Jsonl,
     /// BIDS: one events file per participant, session and task
     Bids,
     /// Psych-DS: one table with a description of every column
@@ -59,10 +68,19 @@ pub(crate) fn run(args: &ExportArgs, ui: &Ui) -> Result<(), CliError> {
         check_kind(args)?;
     }
     check_overwrites_none(&args.output, [&args.trials])?;
+    if let Some(place) = hosted::place(&args.trials)? {
+        return hosted::run(args, &place, ui);
+    }
+    if args.to == ExportFormat::Jsonl {
+        return Err(CliError::input("a file of trials has no events")
+            .hint("name the folder or database of a hosted study"));
+    }
     let checks = Checks { options: ReadOptions::default(), ..Checks::default() };
     let trials: Vec<Trial> = check::read_trials(&args.trials, &checks).map_err(mapped_by_import)?;
     match args.to {
-        ExportFormat::Csv | ExportFormat::Parquet => write_all(&args.output, &trials)?,
+        ExportFormat::Csv | ExportFormat::Parquet | ExportFormat::Jsonl => {
+            write_all(&args.output, &trials)?;
+        }
         ExportFormat::Bids => bids::write(&args.output, &trials, &about(args, &trials))?,
         ExportFormat::PsychDs => psych_ds::write(&args.output, &trials, &about(args, &trials))?,
     }

@@ -1,0 +1,337 @@
+//! Admin pages as HTML.
+
+use std::fmt::Write;
+
+use mohs_data::Task;
+
+use super::overview::Overview;
+use super::trial_run::TrialRun;
+use crate::hosted::Hosted;
+use crate::routes::page::escape;
+use crate::store::cell::CellRow;
+use crate::token::Role;
+
+/// The style of admin pages.
+pub(crate) const STYLE: &str = "\
+:root { color-scheme: light; --ink: #1d2733; --soft: #5b6b7c; --line: #d9e0e7; --back: #f6f8fa; \
+  --mark: #1f6feb; }\n\
+* { box-sizing: border-box; }\n\
+body { margin: 0; background: var(--back); color: var(--ink); \
+  font: 16px/1.5 system-ui, sans-serif; }\n\
+header, main { max-width: 70rem; margin: 0 auto; padding: 1rem 1.25rem; }\n\
+header { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: baseline; }\n\
+header a { color: var(--mark); }\n\
+h1 { font-size: 1.5rem; margin: 0; }\n\
+h2 { font-size: 1.1rem; margin: 0 0 .75rem; }\n\
+section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; \
+  padding: 1rem 1.25rem; margin: 0 0 1rem; overflow-x: auto; }\n\
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0; }\n\
+dt { color: var(--soft); font-size: .85rem; }\n\
+dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }\n\
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n\
+th, td { padding: .25rem .75rem .25rem 0; text-align: left; border-bottom: 1px solid var(--line); \
+  white-space: nowrap; }\n\
+th { color: var(--soft); font-weight: 600; font-size: .85rem; }\n\
+td.n, th.n { text-align: right; }\n\
+.heat td { padding: .2rem .5rem; text-align: center; border: 1px solid #fff; }\n\
+.fill-0 { background: #eef1f4; } .fill-1 { background: #d3e4fb; } .fill-2 { background: #9cc4f7; }\n\
+.fill-3 { background: #5b9ceb; color: #fff; } .fill-4 { background: #1f6feb; color: #fff; }\n\
+form { display: inline-flex; gap: .5rem; margin: 0 .75rem .5rem 0; align-items: center; }\n\
+button, .button { font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
+  border-radius: .4rem; background: #fff; color: var(--mark); text-decoration: none; cursor: pointer; }\n\
+button:hover, .button:hover { background: #eaf2fe; }\n\
+input { font: inherit; padding: .35rem .5rem; width: 6rem; border: 1px solid var(--line); \
+  border-radius: .4rem; }\n\
+p { margin: 0 0 .75rem; max-width: 46rem; } .soft { color: var(--soft); }\n\
+code { overflow-wrap: anywhere; }\n";
+
+fn document(title: &str, links: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"robots\" content=\"noindex\"><title>{title}</title>\
+         <link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"/admin/style.css\"></head>\
+         <body><header><h1>{title}</h1>{links}</header><main>{body}</main></body></html>"
+    )
+}
+
+/// A page with one message.
+pub(crate) fn message(title: &str, text: &str) -> String {
+    document(title, "", &format!("<section><p>{}</p></section>", escape(text)))
+}
+
+/// The list of studies.
+pub(crate) fn studies<'a>(studies: impl Iterator<Item = &'a Hosted>) -> String {
+    let rows: String = studies
+        .map(|hosted| {
+            let (title, name) = (escape(&hosted.info.title), &hosted.name);
+            let task = &hosted.info.task;
+            format!("<tr><td><a href=\"/admin/{name}\">{title}</a></td><td>{task}</td></tr>")
+        })
+        .collect();
+    let head = "<tr><th>study</th><th>task</th></tr>";
+    document("Studies", "", &format!("<section><table>{head}{rows}</table></section>"))
+}
+
+/// The page of a study.
+pub(crate) fn study(hosted: &Hosted, overview: &Overview, role: Role, preview: &str) -> String {
+    let name = &hosted.name;
+    let links = format!(
+        "<a href=\"/admin\">All studies</a><a href=\"/s/{name}\">Participants' page</a>\
+         <span class=\"soft\">{}</span>",
+        role.as_str()
+    );
+    let mut body = String::new();
+    body += &section("Progress", &(numbers(overview) + &heat(hosted, overview)));
+    body += &section("Data quality", &quality(hosted, overview));
+    if hosted.study.task == Task::Flash {
+        body += &section("Timing", &timing(overview));
+    }
+    body += &section("Exclusions and conflicts", &exclusions(overview));
+    body += &section("Data", &downloads(hosted));
+    if role == Role::Owner {
+        body += &section("Owner", &owner(hosted, overview, preview));
+    }
+    body += &section("Sessions", &sessions(overview));
+    document(&hosted.info.title, &links, &body)
+}
+
+fn section(title: &str, body: &str) -> String {
+    format!("<section><h2>{title}</h2>{body}</section>")
+}
+
+fn share(part: usize, whole: usize) -> String {
+    if whole == 0 {
+        return "–".into();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let percent = 100.0 * part as f64 / whole as f64;
+    format!("{percent:.0} %")
+}
+
+fn count(n: i64) -> usize {
+    usize::try_from(n).unwrap_or_default()
+}
+
+fn numbers(overview: &Overview) -> String {
+    let total = |of: fn(&CellRow) -> i64| count(overview.cells.iter().map(of).sum());
+    let (done, target) = (total(|cell| cell.n_done), total(|cell| cell.target));
+    let fills = overview.cells.iter().filter(|cell| 0 < cell.target).map(|cell| cell.n_done);
+    let spread = match (fills.clone().min(), fills.max()) {
+        (Some(least), Some(most)) => (most - least).to_string(),
+        _ => "–".into(),
+    };
+    let in_state = |word: &str| {
+        overview.sessions.iter().filter(|session| session.state.as_str() == word).count()
+    };
+    let numbers = [
+        ("done of wanted", format!("{done} / {target}")),
+        ("share", share(done, target)),
+        ("promised now", total(|cell| cell.n_leased).to_string()),
+        ("fullest − emptiest cell", spread),
+        ("joined", overview.study.n_joined.to_string()),
+        ("complete", in_state("complete").to_string()),
+        ("stopped early", in_state("early").to_string()),
+        ("withdrew", overview.study.n_withdrawn.to_string()),
+        ("study", if overview.study.is_open { "open" } else { "closed" }.into()),
+    ];
+    let cells: String =
+        numbers.iter().map(|(what, n)| format!("<div><dt>{what}</dt><dd>{n}</dd></div>")).collect();
+    format!("<dl>{cells}</dl>")
+}
+
+/// How many cells are how full, by exposure.
+fn heat(hosted: &Hosted, overview: &Overview) -> String {
+    let most = overview.cells.iter().map(|cell| cell.target.max(cell.n_done)).max().unwrap_or(0);
+    if most == 0 || 60 < most {
+        return String::new();
+    }
+    let mut exposures: Vec<i64> = overview.cells.iter().map(|cell| cell.exposure_idx).collect();
+    exposures.sort_unstable();
+    exposures.dedup();
+    let names: Vec<String> = exposures.iter().map(|idx| group_name(hosted, *idx)).collect();
+    let mut table = String::from("<tr><th>done in a cell</th>");
+    for name in &names {
+        let _ = write!(table, "<th class=\"n\">{}</th>", escape(name));
+    }
+    table += "</tr>";
+    for n in 0..=most {
+        let _ = write!(table, "<tr><th>{n}</th>");
+        for exposure in &exposures {
+            let of = |cell: &&CellRow| cell.exposure_idx == *exposure && 0 < cell.target;
+            let all = overview.cells.iter().filter(of).count();
+            let here = overview.cells.iter().filter(of).filter(|cell| cell.n_done == n).count();
+            let class = if all == 0 { 0 } else { (4 * here).div_ceil(all) };
+            let _ = write!(table, "<td class=\"fill-{class}\">{here}</td>");
+        }
+        table += "</tr>";
+    }
+    format!(
+        "<p class=\"soft\">Cells by how many trials they have; the darker, the more cells.</p>\
+         <table class=\"heat\">{table}</table>"
+    )
+}
+
+fn group_name(hosted: &Hosted, idx: i64) -> String {
+    let study = &hosted.study;
+    let exposure = usize::try_from(idx).ok().and_then(|idx| study.flash.exposures_ms.get(idx));
+    match (study.task, study.flash.design, exposure) {
+        (Task::Flash, mohs_data::Allocation::Balanced, Some(ms)) => ms.to_string(),
+        (Task::Flash, _, _) | (Task::Rate, _, _) => "stimuli".into(),
+        (Task::Pairs, _, _) => "pairs".into(),
+        (Task::Beep, _, _) if idx == 0 => "ascending".into(),
+        (Task::Beep, _, _) => "descending".into(),
+        _ => idx.to_string(),
+    }
+}
+
+fn quality(hosted: &Hosted, overview: &Overview) -> String {
+    let rt = |share| overview.rt_ms(share).map_or("–".into(), |ms| format!("{ms:.0} ms"));
+    let mut html = format!(
+        "<p>{} trials; rt: half below {}, nine in ten below {}.</p>",
+        overview.n_trials,
+        rt(0.5),
+        rt(0.9)
+    );
+    if hosted.study.task == Task::Pairs {
+        return html;
+    }
+    html += "<table><tr><th>exposure or beep</th><th class=\"n\">trials</th>\
+             <th class=\"n\">right</th></tr>";
+    for (exposure, counts) in &overview.by_exposure {
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            exposure_text(*exposure),
+            counts.n,
+            share(counts.n_right, counts.n)
+        );
+    }
+    html + "</table>"
+}
+
+fn exposure_text(micros: i64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let ms = micros as f64 / 1_000.0;
+    if micros == 0 { "none".into() } else { format!("{ms} ms") }
+}
+
+fn timing(overview: &Overview) -> String {
+    let words = ["ok", "long", "short", "dropped", "unknown"];
+    let mut html = String::from("<table><tr><th>exposure</th>");
+    for word in words {
+        let _ = write!(html, "<th class=\"n\">{word}</th>");
+    }
+    html += "<th class=\"n\">with a late frame</th></tr>";
+    for (exposure, counts) in &overview.by_exposure {
+        let all: usize = counts.verdicts.values().sum();
+        let _ = write!(html, "<tr><td>{}</td>", exposure_text(*exposure));
+        for word in words {
+            let n = counts.verdicts.get(word).copied().unwrap_or(0);
+            let _ = write!(html, "<td class=\"n\">{n}</td>");
+        }
+        let _ = write!(html, "<td class=\"n\">{}</td></tr>", share(counts.n_late, all));
+    }
+    html += "</table><p class=\"soft\">Trials by the refresh rate of their screen: ";
+    let rates: Vec<String> =
+        overview.by_refresh.iter().map(|(hertz, n)| format!("{hertz} Hz: {n}")).collect();
+    html + &rates.join(", ") + ".</p>"
+}
+
+fn exclusions(overview: &Overview) -> String {
+    let mut html = String::new();
+    if overview.exclusions.is_empty() {
+        html += "<p>No rule of [exclusions] in study.toml applies.</p>";
+    } else {
+        html += "<table><tr><th>rule</th><th>takes</th><th class=\"n\">set aside</th></tr>";
+        for (rule, meaning, n) in &overview.exclusions {
+            let (rule, meaning) = (escape(rule), escape(meaning));
+            let _ =
+                write!(html, "<tr><td>{rule}</td><td>{meaning}</td><td class=\"n\">{n}</td></tr>");
+        }
+        html += "</table>";
+    }
+    if overview.conflicts.is_empty() {
+        return html + "<p>No two events claim the same place.</p>";
+    }
+    html += "<p>Events that came twice with different content; both are kept:</p><ul>";
+    for (session, epoch, seq) in overview.conflicts.iter().take(20) {
+        let _ =
+            write!(html, "<li><code>{}</code>, epoch {epoch}, event {seq}</li>", escape(session));
+    }
+    html + "</ul>"
+}
+
+fn downloads(hosted: &Hosted) -> String {
+    let noun = if hosted.study.task == Task::Pairs { "comparisons" } else { "trials" };
+    let files = [format!("{noun}.csv"), format!("{noun}.parquet"), "events.jsonl".into()];
+    let links = files.iter().map(|file| {
+        format!("<a class=\"button\" href=\"/admin/{}/export/{file}\">{file}</a> ", hosted.name)
+    });
+    format!(
+        "<p>{}</p><p class=\"soft\">BIDS and Psych-DS: <code>mohs export STUDY --to bids</code>.</p>",
+        links.collect::<String>()
+    )
+}
+
+fn owner(hosted: &Hosted, overview: &Overview, preview: &str) -> String {
+    let name = &hosted.name;
+    let (verb, word) =
+        if overview.study.is_open { ("close", "Close study") } else { ("open", "Open study") };
+    format!(
+        "<form method=\"post\" action=\"/admin/{name}/{verb}\"><button>{word}</button></form>\
+         <form method=\"post\" action=\"/admin/{name}/trial-run\"><label>Bots \
+         <input name=\"bots\" type=\"number\" min=\"1\" max=\"500\" value=\"30\"></label>\
+         <button>Simulate</button></form>\
+         <p class=\"soft\">Bots take part in a copy of the study that is thrown away; your data stay \
+         as they are.</p>\
+         <p><a class=\"button\" href=\"/s/{name}?preview={preview}\">Preview as participant</a> \
+         <span class=\"soft\">Nothing is counted; the link is good for a week.</span></p>"
+    )
+}
+
+fn sessions(overview: &Overview) -> String {
+    let mut html = String::from(
+        "<table><tr><th>session</th><th>state</th><th class=\"n\">trials</th>\
+         <th class=\"n\">right at longest</th><th>browser</th><th>system</th>\
+         <th class=\"n\">epochs</th></tr>",
+    );
+    for session in &overview.sessions {
+        let right = overview.share_right_by_session.get(&session.session);
+        let _ = write!(
+            html,
+            "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{} / {}</td>\
+             <td class=\"n\">{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>",
+            escape(session.session.get(..8).unwrap_or(&session.session)),
+            session.state.as_str(),
+            session.n_done,
+            session.n_total,
+            right.map_or("–".into(), |(n, n_right)| share(*n_right, *n)),
+            escape(&session.browser),
+            escape(&session.system),
+            session.epoch,
+        );
+    }
+    html + "</table>"
+}
+
+/// What bots made of a study.
+pub(crate) fn trial_run(hosted: &Hosted, run: &TrialRun) -> String {
+    let numbers = [
+        ("bots", run.n_bots.to_string()),
+        ("complete", run.n_complete.to_string()),
+        ("turned away: nothing left", run.n_turned_away.to_string()),
+        ("trials", run.n_trials.to_string()),
+        ("wanted", run.n_wanted.to_string()),
+        ("fullest − emptiest cell", run.spread.to_string()),
+        ("failed", run.n_failed.to_string()),
+    ];
+    let cells: String =
+        numbers.iter().map(|(what, n)| format!("<div><dt>{what}</dt><dd>{n}</dd></div>")).collect();
+    let link = format!("<a href=\"/admin/{}\">Back to the study</a>", hosted.name);
+    let words = "<p class=\"soft\">Simulated people answered; three in ten left on the way, and one \
+                 trial in twenty lost a frame. Their data are thrown away.</p>";
+    let body = section("What bots made of this study", &format!("<dl>{cells}</dl>{words}"));
+    document(&hosted.info.title, &link, &body)
+}

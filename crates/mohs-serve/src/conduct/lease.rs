@@ -1,0 +1,100 @@
+//! Leases: what is promised to a participant, and goes back when they do not come back.
+
+use crate::hosted::Hosted;
+use crate::store::connection::Connection;
+use crate::store::session::{self, SessionRow, State};
+use crate::store::trial::{self, TrialRow, TrialState};
+use crate::store::{StoreError, cell};
+
+/// Gives a session more time. The caller stores the session.
+pub fn renew(
+    tx: &mut dyn Connection,
+    hosted: &Hosted,
+    row: &mut SessionRow,
+    now_ms: i64,
+) -> Result<(), StoreError> {
+    row.seen_at_ms = now_ms;
+    if row.state != State::Open || row.is_preview {
+        return Ok(());
+    }
+    if let (None, Some(order)) = (row.lease_until_ms, row.cell) {
+        cell::add(tx, &hosted.name, order, 0, 1)?;
+    }
+    row.lease_until_ms = Some(now_ms + hosted.lease_ms());
+    Ok(())
+}
+
+/// Takes back what a session holds. The caller stores the session.
+///
+/// Trials that were not begun expire; those that were are void, because the picture was seen.
+pub fn release(
+    tx: &mut dyn Connection,
+    hosted: &Hosted,
+    row: &mut SessionRow,
+    reason: &str,
+) -> Result<(), StoreError> {
+    for trial in trial::in_state(tx, &row.session, TrialState::Planned)? {
+        expire(tx, hosted, row, trial)?;
+    }
+    void_started(tx, hosted, row, reason)?;
+    if row.lease_until_ms.take().is_some()
+        && let Some(order) = row.cell
+    {
+        cell::add(tx, &hosted.name, order, 0, -1)?;
+    }
+    Ok(())
+}
+
+/// Takes one trial back that was not begun.
+pub fn expire(
+    tx: &mut dyn Connection,
+    hosted: &Hosted,
+    row: &mut SessionRow,
+    mut trial: TrialRow,
+) -> Result<(), StoreError> {
+    if let Some(number) = trial.cell {
+        cell::add(tx, &hosted.name, number, 0, -1)?;
+    }
+    if !trial.is_practice {
+        row.n_planned = row.n_planned.saturating_sub(1);
+    }
+    trial.state = TrialState::Expired;
+    trial::update(tx, &trial)
+}
+
+/// Voids what was begun and not finished, e.g. when the participant opens the study anew.
+pub fn void_started(
+    tx: &mut dyn Connection,
+    hosted: &Hosted,
+    row: &mut SessionRow,
+    reason: &str,
+) -> Result<(), StoreError> {
+    for mut trial in trial::in_state(tx, &row.session, TrialState::Started)? {
+        if let Some(number) = trial.cell {
+            cell::add(tx, &hosted.name, number, 0, -1)?;
+        }
+        if !trial.is_practice {
+            row.n_done += 1;
+        }
+        trial.state = TrialState::Voided;
+        trial.reason = Some(reason.into());
+        trial::update(tx, &trial)?;
+    }
+    Ok(())
+}
+
+/// Takes back what everybody holds whose time is over; returns how many sessions that were.
+pub fn sweep(tx: &mut dyn Connection, hosted: &Hosted, now_ms: i64) -> Result<usize, StoreError> {
+    let lapsed = session::lapsed(tx, &hosted.name, now_ms)?;
+    let n = lapsed.len();
+    for mut row in lapsed {
+        release(tx, hosted, &mut row, LAPSED)?;
+        session::update(tx, &row)?;
+    }
+    Ok(n)
+}
+
+/// Why a trial is void whose session was not heard of for too long.
+pub const LAPSED: &str = "lapsed";
+/// Why a trial is void whose session was opened anew.
+pub const REOPENED: &str = "reopened";

@@ -1,0 +1,34 @@
+//! Withdrawal: everything of a participant in a study is deleted, at once.
+
+use super::{Step, lease};
+use crate::error::ApiError;
+use crate::hosted::Hosted;
+use crate::store::connection::Connection;
+use crate::store::session::{self, State};
+use crate::store::trial::TrialState;
+use crate::store::{cell, seen, study, trial};
+use crate::wire::Withdrawn;
+
+/// Deletes a session with its events and trials and what the participant saw in this study. Cells
+/// that they filled are open again. Only a count without a name stays.
+pub fn withdraw(tx: &mut dyn Connection, hosted: &Hosted, session: &str) -> Step<Withdrawn> {
+    let Some(mut row) = session::find(tx, session)? else {
+        return Ok(Err(ApiError::SessionWithdrawn));
+    };
+    let was_complete = row.state == State::Complete;
+    lease::release(tx, hosted, &mut row, "withdrawn")?;
+    for answered in trial::in_state(tx, session, TrialState::Answered)? {
+        if let Some(number) = answered.cell.filter(|_| answered.is_counted) {
+            cell::add(tx, &hosted.name, number, -1, 0)?;
+        }
+    }
+    if let (Some(order), true) = (row.cell, was_complete) {
+        cell::add(tx, &hosted.name, order, -1, 0)?;
+    }
+    seen::forget(tx, &row.participant, &hosted.name)?;
+    session::forget(tx, session)?;
+    if let Some(study) = study::find(tx, &hosted.name)?.filter(|_| !row.is_preview) {
+        study::set_counts(tx, &hosted.name, study.n_joined, study.n_withdrawn + 1)?;
+    }
+    Ok(Ok(Withdrawn { is_deleted: true }))
+}

@@ -1,0 +1,371 @@
+//! A study as it is hosted: its file, its prepared stimuli, and what the page is told of it.
+//!
+//! Read once when a server starts and never changed. Everything that changes is in the store.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use mohs_data::format::{ReadOptions, read_all};
+use mohs_data::{FileError, Gate, Prepared, Study, Task};
+use mohs_score::adaptive::exposure::Prior;
+use mohs_score::human::psychometric::Curve;
+
+use crate::plan::pairs::{self, PairDesign};
+use crate::wire::{BeepInfo, StudyInfo};
+
+/// A study ready to be hosted.
+#[derive(Debug)]
+pub struct Hosted {
+    /// Its name in addresses.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What `study.toml` says.
+    pub study: Study,
+    /// What is shown.
+    pub prepared: Vec<Prepared>,
+    /// The answers, in alphabetical order.
+    pub labels: Vec<String>,
+    /// Pairs: which two are judged.
+    pub pairs: PairDesign,
+    /// Adaptive flashes: what is known before anything is shown.
+    pub prior: Option<Prior>,
+    /// What the page is told.
+    pub info: StudyInfo,
+    media: BTreeMap<String, PathBuf>,
+    by_stimulus: BTreeMap<(String, Option<String>), usize>,
+}
+
+/// Why a study cannot be hosted.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A file is wrong or missing.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Nothing is prepared.
+    #[error("`{}` has no prepared stimuli", folder.display())]
+    NotPrepared {
+        /// The study's folder.
+        folder: PathBuf,
+    },
+    /// A picture is missing.
+    #[error("`{}` names a picture that is not there: {file}", folder.display())]
+    NoPicture {
+        /// The study's folder.
+        folder: PathBuf,
+        /// The file.
+        file: String,
+    },
+    /// It flashes more often than is safe.
+    #[error("`{stimulus}` flashes {flashes} times in a second; more than 3 may cause seizures")]
+    Flashes {
+        /// The stimulus.
+        stimulus: String,
+        /// How often.
+        flashes: f64,
+    },
+    /// No page can do the task.
+    #[error("a study with task `{task}` cannot be hosted")]
+    NoPage {
+        /// The task.
+        task: &'static str,
+    },
+    /// Fewer than two answers.
+    #[error("`{}` has {n} labels; at least 2 are needed to choose from", folder.display())]
+    FewLabels {
+        /// The study's folder.
+        folder: PathBuf,
+        /// How many.
+        n: usize,
+    },
+    /// Pairs fall apart into groups that nobody compares.
+    #[error("the pairs fall apart into {n_components} groups that nobody compares with each other")]
+    Disconnected {
+        /// How many.
+        n_components: usize,
+    },
+    /// Two studies have the same name.
+    #[error("two studies are called `{name}` in addresses")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+}
+
+impl LaunchError {
+    /// Returns what to do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::File(error) => return error.hint(),
+            Self::NotPrepared { folder } | Self::NoPicture { folder, .. } => {
+                format!("run `mohs prepare {}`", folder.join("study.toml").display())
+            }
+            Self::Flashes { .. } => "leave the stimulus out, show it for longer or with a mask of \
+                like brightness; or say why it is allowed in study.toml: [safety] flash_override"
+                .into(),
+            Self::NoPage { .. } => "tasks with a page: flash, beep, pairs, rate".into(),
+            Self::FewLabels { .. } => {
+                "add stimuli of another label, or `labels` to study.toml".into()
+            }
+            Self::Disconnected { .. } => {
+                "raise links_per_group or pairs_per_stimulus under [pairs] \
+                in study.toml, so that all stimuli can be put on one scale"
+                    .into()
+            }
+            Self::SameName { .. } => "change `name` in one of the study files".into(),
+        })
+    }
+}
+
+impl Hosted {
+    /// Reads a study's folder and makes sure that it can be hosted.
+    pub fn read(folder: &Path) -> Result<Self, LaunchError> {
+        let (folder, file) = if folder.is_file() {
+            (folder.parent().unwrap_or(Path::new(".")), folder.to_owned())
+        } else {
+            (folder, folder.join("study.toml"))
+        };
+        let study = Study::read(&file)?;
+        if study.task == Task::Masks {
+            return Err(LaunchError::NoPage { task: study.task.as_str() });
+        }
+        let table = [folder.join("prepared.csv"), folder.join("prepared/prepared.csv")];
+        let table = table.iter().find(|path| path.is_file());
+        let table = table.ok_or_else(|| LaunchError::NotPrepared { folder: folder.into() })?;
+        let prepared: Vec<Prepared> = read_all(table, &ReadOptions::default())?;
+        if prepared.is_empty() {
+            return Err(LaunchError::NotPrepared { folder: folder.into() });
+        }
+        check_flashes(&study, &prepared)?;
+        let media = find_media(folder, table, &prepared)?;
+        Self::new(folder, study, prepared, media)
+    }
+
+    /// Puts a study together from its parts.
+    pub fn new(
+        folder: &Path,
+        study: Study,
+        prepared: Vec<Prepared>,
+        media: BTreeMap<String, PathBuf>,
+    ) -> Result<Self, LaunchError> {
+        let labels = labels(&study, &prepared);
+        if study.task != Task::Pairs && labels.len() < 2 {
+            return Err(LaunchError::FewLabels { folder: folder.into(), n: labels.len() });
+        }
+        let pairs = match study.task {
+            Task::Pairs => pairs::design(&prepared, &study.pairs, study.prepare.seed)?,
+            _ => PairDesign::default(),
+        };
+        let name = address_name(&study.name);
+        let info = info(&name, folder, &study, &labels, pairs.pairs.len())?;
+        #[expect(clippy::cast_precision_loss, reason = "labels are few")]
+        let guess_rate = study.score.guess_rate.unwrap_or(1.0 / labels.len().max(1) as f64);
+        let curve = Curve::new(guess_rate, 0.02, study.score.criterion);
+        let prior = curve.and_then(|curve| Prior::weak(&study.flash.exposures_ms, &curve));
+        let key = |row: &Prepared| (row.stimulus.as_str().to_owned(), row.condition.clone());
+        let by_stimulus = prepared.iter().enumerate().map(|(idx, row)| (key(row), idx)).collect();
+        let folder = folder.to_owned();
+        Ok(Self { name, folder, study, prepared, labels, pairs, prior, info, media, by_stimulus })
+    }
+
+    /// Returns the file of a picture of this study.
+    pub fn picture(&self, hash: &str) -> Option<&Path> {
+        self.media.get(hash).map(PathBuf::as_path)
+    }
+
+    /// Returns a prepared stimulus.
+    pub fn find(&self, stimulus: &str, condition: Option<&str>) -> Option<&Prepared> {
+        let key = (stimulus.to_owned(), condition.map(Into::into));
+        self.by_stimulus.get(&key).map(|idx| &self.prepared[*idx])
+    }
+
+    /// Returns a stimulus in its first condition.
+    pub fn pair_partner(&self, stimulus: &str) -> Option<&Prepared> {
+        let from_here = self.by_stimulus.range((stimulus.to_owned(), None)..);
+        let of_stimulus = from_here.take_while(|((id, _), _)| id == stimulus);
+        of_stimulus.map(|(_, idx)| *idx).min().map(|idx| &self.prepared[idx])
+    }
+
+    /// Returns how many trials a participant does, practice apart.
+    pub fn trials_per_participant(&self) -> usize {
+        match self.study.task {
+            Task::Beep => {
+                let beep = &self.study.beep;
+                beep.beeps_ms.len() * beep.trials_per_block.min(self.n_stimuli())
+            }
+            Task::Pairs => self.study.pairs.trials_per_participant.min(self.pairs.pairs.len()),
+            Task::Rate => self.study.rate.trials_per_participant.min(self.n_sources()),
+            Task::Flash | Task::Masks => {
+                self.study.flash.trials_per_participant.min(self.n_sources())
+            }
+        }
+    }
+
+    /// Returns how many stimuli there are, whatever their conditions.
+    pub fn n_stimuli(&self) -> usize {
+        self.prepared.iter().map(|row| &row.stimulus).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns how many different pictures there are.
+    pub fn n_sources(&self) -> usize {
+        self.prepared.iter().map(|row| &row.source).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns the time a lease lasts.
+    pub fn lease_ms(&self) -> i64 {
+        i64::from(self.study.page.lease_minutes) * 60_000
+    }
+}
+
+fn check_flashes(study: &Study, prepared: &[Prepared]) -> Result<(), LaunchError> {
+    if study.safety.flash_override.is_some() {
+        return Ok(());
+    }
+    let flashing = prepared.iter().find(|row| row.flashes.is_some_and(|flashes| 3.0 < flashes));
+    flashing.map_or(Ok(()), |row| {
+        Err(LaunchError::Flashes {
+            stimulus: row.stimulus.as_str().into(),
+            flashes: row.flashes.unwrap_or_default(),
+        })
+    })
+}
+
+/// Finds each picture in `prepared/`, or beside the table.
+fn find_media(
+    folder: &Path,
+    table: &Path,
+    prepared: &[Prepared],
+) -> Result<BTreeMap<String, PathBuf>, LaunchError> {
+    let places = [folder.join("prepared"), table.parent().unwrap_or(folder).to_owned()];
+    let mut media = BTreeMap::new();
+    let hashes = prepared.iter().flat_map(|row| std::iter::once(&row.image).chain(&row.mask));
+    for hash in hashes {
+        if media.contains_key(hash) {
+            continue;
+        }
+        let file = format!("{hash}.png");
+        let found = places.iter().map(|place| place.join(&file)).find(|path| path.is_file());
+        let found = found.ok_or(LaunchError::NoPicture { folder: folder.into(), file })?;
+        media.insert(hash.clone(), found);
+    }
+    Ok(media)
+}
+
+fn labels(study: &Study, prepared: &[Prepared]) -> Vec<String> {
+    let mut labels: Vec<String> = if study.labels.is_empty() {
+        prepared.iter().map(|row| row.label.as_str().to_owned()).collect()
+    } else {
+        study.labels.clone()
+    };
+    labels.sort_unstable();
+    labels.dedup();
+    labels
+}
+
+/// Returns a name that can stand in an address: lower case, letters, digits and hyphens.
+fn address_name(name: &str) -> String {
+    let mut address = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() {
+            address.push(c.to_ascii_lowercase());
+        } else if !address.ends_with('-') && !address.is_empty() {
+            address.push('-');
+        }
+    }
+    let address = address.trim_end_matches('-');
+    if address.is_empty() { "study".into() } else { address.into() }
+}
+
+fn info(
+    name: &str,
+    folder: &Path,
+    study: &Study,
+    labels: &[String],
+    n_pairs: usize,
+) -> Result<StudyInfo, LaunchError> {
+    let page = &study.page;
+    let (flash, beep) = (&study.flash, &study.beep);
+    let is_flash = study.task == Task::Flash;
+    let paragraphs = |file: &Option<PathBuf>| -> Result<Vec<String>, LaunchError> {
+        let Some(file) = file else { return Ok(Vec::new()) };
+        let path = folder.join(file);
+        let text =
+            std::fs::read_to_string(&path).map_err(|cause| FileError::cannot_read(&path, cause))?;
+        let text = text.replace("\r\n", "\n");
+        let paragraphs = text.split("\n\n").map(|paragraph| paragraph.trim().replace('\n', " "));
+        Ok(paragraphs.filter(|paragraph| !paragraph.is_empty()).collect())
+    };
+    let seconds = match study.task {
+        Task::Beep => {
+            let mean: f64 = beep.beeps_ms.iter().map(|ms| ms.value()).sum::<f64>();
+            (beep.practice_trials * 3) as f64
+                + beep.trials_per_block as f64 * (mean / 1_000.0 + 1.2 * beep.beeps_ms.len() as f64)
+        }
+        Task::Pairs => study.pairs.trials_per_participant.min(n_pairs) as f64 * 4.0,
+        Task::Rate => study.rate.trials_per_participant as f64 * 5.0,
+        Task::Flash | Task::Masks => flash.trials_per_participant as f64 * 6.0,
+    };
+    Ok(StudyInfo {
+        study: name.into(),
+        title: page.title.clone().unwrap_or_else(|| study.name.clone()),
+        task: study.task.as_str().into(),
+        language: page.language.clone(),
+        labels: if study.task == Task::Pairs { Vec::new() } else { labels.to_vec() },
+        contact: page.contact.clone(),
+        minutes: page.minutes.unwrap_or_else(|| minutes(seconds)),
+        pay: page.pay.clone(),
+        min_age: page.min_age,
+        consent: paragraphs(&page.consent)?,
+        debrief: paragraphs(&page.debrief)?,
+        trials_between_breaks: u32::try_from(page.trials_between_breaks).unwrap_or(u32::MAX),
+        calibrate: study.screen.calibrate,
+        fullscreen: study.screen.fullscreen,
+        size_deg: study.screen.size_deg,
+        size_px: study.screen.size_px,
+        tolerance: study.screen.tolerance,
+        exposures_ms: if is_flash {
+            flash.exposures_ms.iter().map(|ms| ms.value()).collect()
+        } else {
+            Vec::new()
+        },
+        fixation_ms: flash.fixation_ms.value(),
+        mask_ms: flash.mask_ms.value(),
+        gap_ms: flash.gap_ms.value(),
+        beep: (study.task == Task::Beep).then(|| BeepInfo {
+            tolerance_ms: beep.tolerance_ms.value(),
+            window_ms: beep.window_ms.value(),
+            cue: match beep.cue {
+                mohs_data::Cue::Sound => "sound",
+                mohs_data::Cue::Visual => "visual",
+                mohs_data::Cue::Choice => "choice",
+            }
+            .into(),
+            gate_trials: u32::try_from(beep.gate_trials).unwrap_or(u32::MAX),
+            gate_share: beep.gate_share,
+            gate: if beep.gate == Gate::Stop { "stop" } else { "warn" }.into(),
+        }),
+        ties: study.pairs.ties,
+        preview: false,
+    })
+}
+
+/// Returns whole minutes with a few for reading, at least 5.
+fn minutes(seconds: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let minutes = (seconds / 60.0 + 4.0).ceil().clamp(5.0, 600.0) as u32;
+    minutes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_an_address_has_letters_digits_and_hyphens_only() {
+        for (name, address) in
+            [("My Study", "my-study"), ("../../etc", "etc"), ("<script>", "script"), ("…", "study")]
+        {
+            assert_eq!(address_name(name), address);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Flashes: which stimulus at which exposure.
+//!
+//! Balanced: the least filled cells that this screen can show. Adaptive: the stimuli with the
+//! fewest trials, each at the exposure that tells most about it; where this screen cannot show that
+//! one, at the nearest it can. A few practice trials with long exposures come first, with pictures
+//! that this participant does not meet again; they fill no cell.
+
+use mohs_data::{Allocation, Millis};
+use mohs_score::adaptive::exposure::{self, Step, Stopping};
+
+use super::{Asked, Plan, Shown};
+use crate::allocate::{Candidate, History, choose, frames_for};
+use crate::store::cell::{self, CellRow};
+use crate::store::connection::Connection;
+use crate::store::{StoreError, result};
+
+/// Exposures of practice, from long to short; all above 100 ms, so that any browser may show them.
+const PRACTICE_MS: [f64; 4] = [1_000.0, 500.0, 250.0, 150.0];
+/// One practice picture per this many, so that small studies keep theirs.
+const PICTURES_PER_PRACTICE: usize = 10;
+/// The longest exposure that counts as short, and needs a browser that shows it faithfully.
+const SHORT_MS: f64 = 100.0;
+/// Trials of an adaptive block: few, so that choices rest on what others answered just now.
+const ADAPTIVE_BLOCK: usize = 10;
+/// Trials before a stimulus may count as known.
+const MIN_TRIALS: usize = 4;
+
+pub(super) fn next_block<'a>(
+    tx: &mut dyn Connection,
+    asked: &Asked<'a>,
+) -> Result<Plan<'a>, StoreError> {
+    if asked.session.n_blocks == 0 {
+        let practice = practice(asked);
+        if !practice.shown.is_empty() {
+            return Ok(practice);
+        }
+    }
+    match asked.hosted.study.flash.design {
+        Allocation::Balanced => balanced(tx, asked),
+        Allocation::Adaptive => adaptive(tx, asked),
+    }
+}
+
+/// Returns the exposures this screen and browser can show: position, exposure and frames.
+pub fn realisable(asked: &Asked<'_>) -> Vec<(usize, f64, u32)> {
+    let study = &asked.hosted.study;
+    let browser = asked.session.browser.split_whitespace().next().unwrap_or_default();
+    let allowed = &study.screen.short_exposures_in;
+    let shows_short = allowed.is_empty() || allowed.iter().any(|known| known == browser);
+    let exposures = study.flash.exposures_ms.iter().map(|ms| ms.value()).enumerate();
+    exposures
+        .filter(|(_, exposure_ms)| shows_short || SHORT_MS < *exposure_ms)
+        .filter_map(|(idx, exposure_ms)| {
+            let period = asked.screen.period_ms;
+            Some((idx, exposure_ms, frames_for(exposure_ms, period, study.screen.tolerance)?))
+        })
+        .collect()
+}
+
+fn practice<'a>(asked: &Asked<'a>) -> Plan<'a> {
+    let hosted = asked.hosted;
+    let n = PRACTICE_MS.len().min(hosted.n_sources() / PICTURES_PER_PRACTICE);
+    let mut draw = asked.draw();
+    let mut history = asked.history();
+    let mut rows: Vec<usize> = (0..hosted.prepared.len()).collect();
+    draw.shuffle(&mut rows);
+    let mut shown = Vec::new();
+    for row in rows {
+        let stimulus = &hosted.prepared[row];
+        if shown.len() < n && history.sources.insert(stimulus.source.clone()) {
+            let exposure_ms = PRACTICE_MS[shown.len()];
+            let frames = frames_for(exposure_ms, asked.screen.period_ms, 1.0).unwrap_or(1);
+            let exposure = Some((exposure_ms, frames));
+            shown.push(Shown { cell: None, stimulus, right: None, exposure });
+        }
+    }
+    Plan { is_practice: true, beep_ms: None, shown }
+}
+
+/// Cells to look at for `n` choices: those the participant cannot have, and some to choose from.
+pub(super) fn n_looked_at(asked: &Asked<'_>, n: usize) -> usize {
+    let n_conditions = asked.hosted.study.prepare.conditions.len().max(1);
+    (8 * n + 32 + (asked.given.len() + asked.seen_elsewhere.len()) * n_conditions).min(20_000)
+}
+
+pub(super) fn candidate(asked: &Asked<'_>, row: &CellRow) -> Option<Candidate> {
+    let stimulus = asked.hosted.find(&row.stimulus, row.condition.as_deref())?;
+    Some(Candidate {
+        cell: row.cell,
+        source: stimulus.source.clone(),
+        label: stimulus.label.as_str().into(),
+        fill: row.fill(),
+    })
+}
+
+fn balanced<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, StoreError> {
+    let study = &asked.hosted.study;
+    let n = study.page.trials_between_breaks.min(asked.n_wanted());
+    let exposures = realisable(asked);
+    let mut history = History { n_by_group: vec![0; exposures.len()], ..asked.history() };
+    for given in asked.given.iter().filter(|given| !given.is_practice) {
+        let group = exposures.iter().position(|(_, ms, _)| given.exposure_ms == Some(*ms));
+        if let Some(group) = group {
+            history.n_by_group[group] += 1;
+        }
+    }
+    let mut rows = Vec::new();
+    let mut groups = Vec::new();
+    for (exposure_idx, _, _) in &exposures {
+        let idx = i64::try_from(*exposure_idx).unwrap_or(i64::MAX);
+        let found = cell::least_filled(tx, &asked.hosted.name, idx, n_looked_at(asked, n))?;
+        groups.push(found.iter().filter_map(|row| candidate(asked, row)).collect::<Vec<_>>());
+        rows.extend(found);
+    }
+    let chosen = choose(&groups, &history, n, &mut asked.draw());
+    let shown = chosen.into_iter().filter_map(|(group, candidate)| {
+        let row = rows.iter().find(|row| row.cell == candidate.cell)?;
+        let stimulus = asked.hosted.find(&row.stimulus, row.condition.as_deref())?;
+        let (_, exposure_ms, frames) = exposures[group];
+        let exposure = Some((exposure_ms, frames));
+        Some(Shown { cell: Some(row.cell), stimulus, right: None, exposure })
+    });
+    Ok(Plan { shown: shown.collect(), ..Plan::default() })
+}
+
+fn adaptive<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, StoreError> {
+    let (hosted, flash) = (asked.hosted, &asked.hosted.study.flash);
+    let n = flash.trials_per_participant.min(ADAPTIVE_BLOCK).min(asked.n_wanted());
+    let exposures = realisable(asked);
+    let (Some(prior), false) = (&hosted.prior, exposures.is_empty()) else {
+        return Ok(Plan::default());
+    };
+    let stopping = Stopping {
+        min_trials: MIN_TRIALS,
+        max_trials: flash.participants_per_cell * flash.exposures_ms.len(),
+        certainty: flash.certainty,
+    };
+    let rows = cell::least_filled(tx, &hosted.name, 0, n_looked_at(asked, n))?;
+    let group: Vec<Candidate> = rows.iter().filter_map(|row| candidate(asked, row)).collect();
+    let n_tried = group.len();
+    let mut draw = asked.draw();
+    // Those whose band is known fall away on the way, so all are put in order.
+    let mut ranked = choose(&[group], &asked.history(), n_tried, &mut draw);
+    ranked.sort_by_key(|(_, candidate)| candidate.fill);
+    let mut shown = Vec::new();
+    for (_, candidate) in ranked {
+        if shown.len() == n {
+            break;
+        }
+        let Some(row) = rows.iter().find(|row| row.cell == candidate.cell) else { continue };
+        let condition = row.condition.as_deref();
+        let Some(stimulus) = hosted.find(&row.stimulus, condition) else { continue };
+        let answered = result::of_stimulus(tx, &hosted.name, &row.stimulus, condition)?;
+        let answered: Vec<(Millis, bool)> = answered
+            .iter()
+            .filter_map(|answered| Some((Millis::new(answered.exposure_ms)?, answered.is_right)))
+            .collect();
+        match exposure::plan(prior, &answered, &stopping) {
+            Step::Show { exposure, .. } => {
+                let (_, exposure_ms, frames) = nearest(&exposures, exposure.value());
+                let exposure = Some((exposure_ms, frames));
+                shown.push(Shown { cell: Some(row.cell), stimulus, right: None, exposure });
+            }
+            // Nothing more is wanted of it.
+            Step::Stop { .. } => {
+                cell::update(tx, &hosted.name, &CellRow { target: row.fill(), ..row.clone() })?;
+            }
+        }
+    }
+    Ok(Plan { shown, ..Plan::default() })
+}
+
+/// Returns the exposure nearest to the one wanted, by ratio. There must be one.
+fn nearest(exposures: &[(usize, f64, u32)], wanted_ms: f64) -> (usize, f64, u32) {
+    let off = |exposure: &(usize, f64, u32)| (exposure.1 / wanted_ms).ln().abs();
+    let nearest = exposures.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+    *nearest.expect("because the caller returned when there was none")
+}

@@ -1,0 +1,176 @@
+//! Where data are kept: the only SQL of the house.
+//!
+//! One writer per server takes requests from a queue, runs as many as are waiting in one
+//! transaction, commits, and answers them all: an answer means that it is on disk. There is no
+//! update of an event and no deletion but a participant's withdrawal. Statements are in the files
+//! below, one per table; arithmetic is elsewhere.
+
+pub mod cell;
+pub mod connection;
+pub mod event;
+mod migration;
+mod postgres;
+pub mod result;
+pub mod seen;
+pub mod session;
+mod sqlite;
+pub mod study;
+pub mod trial;
+mod writer;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Semaphore;
+
+use self::connection::Connection;
+use self::writer::Writer;
+
+/// Which database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A file.
+    Sqlite(PathBuf),
+    /// A `postgres://` URL.
+    Postgres(String),
+}
+
+/// An address that names no database.
+#[derive(Debug, thiserror::Error)]
+#[error("a database is `sqlite:PATH` or `postgres://…`, found `{0}`")]
+pub struct BadPlace(String);
+
+impl Place {
+    /// Parses `sqlite:PATH` or `postgres://…`.
+    pub fn parse(text: &str) -> Result<Self, BadPlace> {
+        if let Some(path) = text.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+            return Ok(Self::Sqlite(path.into()));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(text.into()));
+        }
+        Err(BadPlace(text.into()))
+    }
+
+    fn open(&self) -> Result<Box<dyn Connection>, StoreError> {
+        Ok(match self {
+            Self::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
+            Self::Postgres(url) => Box::new(postgres::Postgres::open(url)?),
+        })
+    }
+}
+
+/// Why the store could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite failed.
+    #[error("the database file failed")]
+    Sqlite(#[from] rusqlite::Error),
+    /// Postgres failed.
+    #[error("the database server failed")]
+    Postgres(#[from] ::postgres::Error),
+    /// A statement and its parameters do not fit.
+    #[error("a statement asks for a parameter that was not given")]
+    Statement,
+    /// A newer program made the database.
+    #[error("the database is of a newer version: {found}, this program knows {newest}")]
+    Newer {
+        /// Its newest change.
+        found: i64,
+        /// The newest change known here.
+        newest: i64,
+    },
+    /// A stored text is not what was stored.
+    #[error("the database holds {what} that cannot be read")]
+    Damaged {
+        /// What.
+        what: &'static str,
+    },
+    /// Rows could not be handed on.
+    #[error("rows could not be handed on")]
+    Sink(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A bug.
+    #[error("the program failed while it was writing")]
+    Panicked,
+    /// The server is shutting down.
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// The store; cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    place: Arc<Place>,
+    writer: Arc<Writer>,
+    readers: Arc<Mutex<Vec<Box<dyn Connection>>>>,
+    n_readers: Arc<Semaphore>,
+}
+
+/// Connections that read at the same time.
+const MOST_READERS: usize = 4;
+
+impl Store {
+    /// Opens a database, brings it up to date and starts its writer. Blocks.
+    pub fn open(place: &Place) -> Result<Self, StoreError> {
+        let mut connection = place.open()?;
+        migration::run(connection.as_mut())?;
+        Ok(Self {
+            place: Arc::new(place.clone()),
+            writer: Arc::new(Writer::start(place.clone(), connection)),
+            readers: Arc::default(),
+            n_readers: Arc::new(Semaphore::new(MOST_READERS)),
+        })
+    }
+
+    /// Runs `job` in a transaction with others, and returns when it is on disk.
+    ///
+    /// A job may run twice: when a neighbour fails, the transaction is undone and each runs alone.
+    pub async fn write<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.writer.run(job).await
+    }
+
+    /// Runs `job` on a connection of its own, beside the writer.
+    pub async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let permit = Arc::clone(&self.n_readers).acquire_owned().await;
+        let permit = permit.map_err(|_| StoreError::Closed)?;
+        let store = self.clone();
+        let outcome = tokio::task::spawn_blocking(move || {
+            let outcome = store.read_here(job);
+            drop(permit);
+            outcome
+        });
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Runs `job` on this thread.
+    pub fn read_here<T>(
+        &self,
+        job: impl FnOnce(&mut dyn Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.readers.lock().ok().and_then(|mut idle| idle.pop());
+        let mut connection = match idle.filter(|connection| !connection.is_closed()) {
+            Some(connection) => connection,
+            None => self.place.open()?,
+        };
+        let outcome = job(connection.as_mut());
+        if outcome.is_ok()
+            && let Ok(mut idle) = self.readers.lock()
+        {
+            idle.push(connection);
+        }
+        outcome
+    }
+
+    /// Returns how many transactions and jobs were committed since the start.
+    pub fn counts(&self) -> (u64, u64) {
+        self.writer.counts()
+    }
+}

@@ -1,0 +1,58 @@
+//! Bringing a database up to date when a server starts.
+
+use super::StoreError;
+use super::connection::Connection;
+
+/// A numbered change. Only `both`, or one text for each database.
+struct Migration {
+    number: i64,
+    both: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        number: 1,
+        both: include_str!("../../migrations/0001_tables.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        number: 2,
+        both: "",
+        sqlite: include_str!("../../migrations/0002_append_only.sqlite.sql"),
+        postgres: include_str!("../../migrations/0002_append_only.postgres.sql"),
+    },
+];
+
+/// Runs what has not run yet; a database of a newer `mohs` is refused.
+pub(super) fn run(connection: &mut dyn Connection) -> Result<(), StoreError> {
+    connection.begin()?;
+    let outcome = run_missing(connection);
+    connection.batch(if outcome.is_ok() { "commit" } else { "rollback" })?;
+    outcome
+}
+
+fn run_missing(connection: &mut dyn Connection) -> Result<(), StoreError> {
+    connection.batch("create table if not exists migration (number bigint primary key)")?;
+    let done = connection.rows("select number from migration", &[], |row| row.whole(0))?;
+    let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
+    if let Some(found) = done.iter().find(|number| newest < **number) {
+        return Err(StoreError::Newer { found: *found, newest });
+    }
+    for migration in MIGRATIONS.iter().filter(|migration| !done.contains(&migration.number)) {
+        let own = match connection.dialect() {
+            "postgres" => migration.postgres,
+            _ => migration.sqlite,
+        };
+        for text in [migration.both, own] {
+            if !text.is_empty() {
+                connection.batch(text)?;
+            }
+        }
+        connection
+            .execute("insert into migration (number) values ($1)", &[migration.number.into()])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! The one writer: many requests, one transaction, one wait for the disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::connection::Connection;
+use super::{Place, StoreError};
+
+/// Requests in one transaction, at most. While one transaction goes to disk the next requests
+/// gather, so groups grow with the load and nobody waits for a group to fill.
+const MOST_TOGETHER: usize = 256;
+/// Requests that wait, at most; more have to wait for a place.
+const MOST_WAITING: usize = 4_096;
+
+/// The way to the writer's thread.
+pub(super) struct Writer {
+    queue: mpsc::Sender<Box<dyn Job>>,
+    n_commits: Arc<AtomicU64>,
+    n_jobs: Arc<AtomicU64>,
+}
+
+/// Something to run in a transaction and to answer after it.
+trait Job: Send {
+    fn run(&mut self, connection: &mut dyn Connection) -> Result<(), StoreError>;
+    fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
+}
+
+struct Asked<F, T> {
+    job: F,
+    value: Option<T>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<F, T> Job for Asked<F, T>
+where
+    T: Send,
+    F: FnMut(&mut dyn Connection) -> Result<T, StoreError> + Send,
+{
+    fn run(&mut self, connection: &mut dyn Connection) -> Result<(), StoreError> {
+        self.value = Some((self.job)(connection)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
+        let Self { value, reply, .. } = *self;
+        // Whoever asked may have gone; what they asked for is done all the same.
+        let _ = reply.send(outcome.and_then(|()| value.ok_or(StoreError::Closed)));
+    }
+}
+
+impl Writer {
+    pub(super) fn start(place: Place, connection: Box<dyn Connection>) -> Self {
+        let (queue, waiting) = mpsc::channel(MOST_WAITING);
+        let (n_commits, n_jobs) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let counts = (Arc::clone(&n_commits), Arc::clone(&n_jobs));
+        std::thread::spawn(move || work(&place, connection, waiting, &counts));
+        Self { queue, n_commits, n_jobs }
+    }
+
+    pub(super) async fn run<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let asked = Box::new(Asked { job, value: None, reply });
+        self.queue.send(asked).await.map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.n_commits.load(Ordering::Relaxed), self.n_jobs.load(Ordering::Relaxed))
+    }
+}
+
+fn work(
+    place: &Place,
+    mut connection: Box<dyn Connection>,
+    mut waiting: mpsc::Receiver<Box<dyn Job>>,
+    (n_commits, n_jobs): &(Arc<AtomicU64>, Arc<AtomicU64>),
+) {
+    while let Some(first) = waiting.blocking_recv() {
+        let mut jobs = vec![first];
+        while jobs.len() < MOST_TOGETHER {
+            let Ok(job) = waiting.try_recv() else { break };
+            jobs.push(job);
+        }
+        if connection.is_closed()
+            && let Ok(fresh) = place.open()
+        {
+            connection = fresh;
+        }
+        n_jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+        if transaction(connection.as_mut(), &mut jobs).is_ok() {
+            n_commits.fetch_add(1, Ordering::Relaxed);
+            jobs.into_iter().for_each(|job| job.answer(Ok(())));
+            continue;
+        }
+        for job in jobs {
+            let mut alone = [job];
+            let outcome = transaction(connection.as_mut(), &mut alone);
+            n_commits.fetch_add(1, Ordering::Relaxed);
+            let [job] = alone;
+            job.answer(outcome);
+        }
+    }
+}
+
+fn transaction(
+    connection: &mut dyn Connection,
+    jobs: &mut [Box<dyn Job>],
+) -> Result<(), StoreError> {
+    connection.begin()?;
+    // A panic is a bug in one job; the writer must outlive it.
+    let jobs =
+        std::panic::AssertUnwindSafe(|| jobs.iter_mut().try_for_each(|job| job.run(connection)));
+    let outcome = std::panic::catch_unwind(jobs).unwrap_or(Err(StoreError::Panicked));
+    let outcome = outcome.and_then(|()| connection.batch("commit"));
+    if outcome.is_err() {
+        // Fails when the connection is lost, and then there is nothing to undo.
+        let _ = connection.batch("rollback");
+    }
+    outcome
+}

@@ -1,0 +1,253 @@
+//! What must be refused, and how: no 5xx on any input, nothing of anybody else.
+
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::Request;
+use mohs_data::Task;
+use mohs_serve::bots::{Bot, Transport, join_request};
+use mohs_serve::token::Role;
+use mohs_serve::wire::EventBody;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use crate::server::{TestServer, first_option};
+
+async fn ask(server: &TestServer, request: Request<Body>) -> (u16, String, hyper::HeaderMap) {
+    let response = server.transport.0.clone().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    (parts.status.as_u16(), String::from_utf8_lossy(&body).into_owned(), parts.headers)
+}
+
+async fn get(server: &TestServer, path: &str) -> (u16, String, hyper::HeaderMap) {
+    ask(server, Request::get(path).body(Body::empty()).unwrap()).await
+}
+
+#[tokio::test]
+async fn forged_and_foreign_tokens_are_refused() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let (one, other) = (server.join("p1").await, server.join("p2").await);
+    let path = format!("/api/sessions/{}/block", one.joined.session);
+    let body = serde_json::json!({"screen": one.screen}).to_string();
+    let forged = one.joined.token.replace(".1.", ".2.");
+    for (token, status) in [
+        (None, 401),
+        (Some(forged.as_str()), 401),
+        (Some(&other.joined.token), 403),
+        (Some(""), 401),
+    ] {
+        let (found, _) = server.transport.post(&path, token, body.clone()).await.unwrap();
+        assert_eq!(found, status);
+    }
+    let mut request = join_request(None);
+    request.resume = Some(forged);
+    let error = Bot::join(server.transport.clone(), "study", &request).await.err().unwrap();
+    assert_eq!(error.code(), "token_bad");
+    request.resume = None;
+    request.preview = Some("1.00".into());
+    let error = Bot::join(server.transport.clone(), "study", &request).await.err().unwrap();
+    assert_eq!(error.code(), "token_bad");
+}
+
+#[tokio::test]
+async fn trials_of_others_and_made_up_answers_are_refused() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let (mut one, other) = (server.join("p1").await, server.join("p2").await);
+    let foreign = other.block().await.unwrap().block.unwrap();
+    one.start(&foreign.trials[0]);
+    assert_eq!(one.flush().await.unwrap_err().code(), "trial_foreign");
+    let mut three = server.join("p3").await;
+    let own = three.block().await.unwrap().block.unwrap();
+    let mut report = three.report(&own.trials[0], &first_option(&own.trials[0]), 0);
+    report.response = Some("'; drop table trial; --".into());
+    three.push(&EventBody::Trial { at_ms: 1.0, report });
+    assert_eq!(three.flush().await.unwrap_err().code(), "report_bad");
+}
+
+#[tokio::test]
+async fn a_completion_code_cannot_be_had_early() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let bot = server.join("p1").await;
+    let end = bot.end(false).await.unwrap();
+    assert_eq!((end.is_complete, end.code), (false, None));
+    // Stopping early gives a code, and another state.
+    let end = bot.end(true).await.unwrap();
+    assert!(end.is_complete && end.code.is_some());
+    let again = server.join("p1").await;
+    assert_eq!(again.joined.code, end.code);
+    assert_eq!(again.block().await.unwrap().block, None);
+}
+
+#[tokio::test]
+async fn withdrawal_leaves_nothing_but_a_count() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let mut bot = server.join("p1").await;
+    let block = bot.block().await.unwrap().block.unwrap();
+    bot.start(&block.trials[0]);
+    bot.answer(&block.trials[0], &first_option(&block.trials[0]), 0);
+    bot.flush().await.unwrap();
+    assert!(bot.withdraw().await.unwrap().is_deleted);
+    assert!(server.cells().await.iter().all(|cell| *cell == (0, 0)));
+    for table in ["event", "trial", "session", "epoch", "seen", "conflict"] {
+        let sql = format!("select count(*) from {table}");
+        let n = server.app.store.read(move |tx| tx.first(&sql, &[], |row| row.whole(0))).await;
+        assert_eq!(n.unwrap(), Some(0), "{table}");
+    }
+    let study = server.app.store.read(|tx| mohs_serve::store::study::find(tx, "study")).await;
+    assert_eq!(study.unwrap().unwrap().n_withdrawn, 1);
+    assert_eq!(bot.block().await.unwrap_err().code(), "session_withdrawn");
+    let mut request = join_request(None);
+    request.resume = Some(bot.joined.token.clone());
+    let error = Bot::join(server.transport.clone(), "study", &request).await.err().unwrap();
+    assert_eq!(error.code(), "session_withdrawn");
+}
+
+#[tokio::test]
+async fn nothing_of_a_plan_says_what_a_picture_shows() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let bot = server.join("p1").await;
+    let mut block = bot.block().await.unwrap().block.unwrap();
+    for trial in &mut block.trials {
+        trial.options.clear();
+    }
+    let text = serde_json::to_string(&block).unwrap();
+    assert!(!text.contains("label-") && !text.contains("stimulus-"), "{text}");
+}
+
+#[tokio::test]
+async fn addresses_that_lead_elsewhere_lead_nowhere() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    for path in [
+        "/media/../study.toml",
+        "/media/%2e%2e%2fstudy.toml",
+        "/media/..%5c..%5cetc%5cpasswd.png",
+        "/media/0000000000000000000000000000000000000000000000000000000000000000.png",
+        "/assets/../../Cargo.toml",
+        "/assets/%00",
+        "/media/%ff.png",
+        "/s/%3Cscript%3E",
+        "/admin/..",
+        "/nowhere",
+    ] {
+        let (status, body, _) = get(&server, path).await;
+        assert!([401, 404].contains(&status), "{path} {status}");
+        assert!(!body.contains("<script>"), "{path}");
+    }
+    let (status, _, headers) =
+        get(&server, &format!("/media/{}.png", server.app.studies["study"].prepared[0].image))
+            .await;
+    assert_eq!((status, headers["content-type"].to_str().unwrap()), (200, "image/png"));
+    assert!(headers["cache-control"].to_str().unwrap().contains("immutable"));
+}
+
+#[tokio::test]
+async fn bodies_that_are_too_large_or_nonsense_are_refused() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let bot = server.join("p1").await;
+    let path = format!("/api/sessions/{}/events", bot.joined.session);
+    let token = Some(bot.joined.token.as_str());
+    let join = "/api/studies/study/join";
+    let event = |seq: u64, body: &str, hash: &str| {
+        serde_json::json!({"events": [{"seq": seq, "body": body, "hash": hash}]}).to_string()
+    };
+    let hash = "0".repeat(64);
+    let cases = [
+        (path.as_str(), "x".repeat(300_000), 413),
+        (&path, "{".into(), 400),
+        (&path, "[]".into(), 400),
+        (&path, "{\"events\": [], \"more\": 1}".into(), 400),
+        (&path, event(0, "{}", &hash), 422),
+        (&path, event(4_000_000_000, "{}", &hash), 422),
+        (&path, event(1, "{}", &hash), 422),
+        (&path, event(1, "{\"kind\":\"page\"}", "zz"), 422),
+        (&path, event(1, "{\"kind\":\"context\",\"at_ms\":1,\"change\":\"\\u0000\"}", &hash), 422),
+        (join, "{\"browser\": 1}".into(), 400),
+        (join, "\u{0}".into(), 400),
+        (join, "{\"browser\":\"\",\"system\":\"\",\"extra\":1}".into(), 400),
+    ];
+    for (path, body, expected) in cases {
+        let (status, answer) = server.transport.post(path, token, body.clone()).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        assert_eq!(status, expected, "{} {answer}", &body[..body.len().min(80)]);
+        assert!(answer.starts_with("{\"error\":"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn sql_in_every_field_is_only_text() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let evil = "'); drop table session; -- \" $1 %s \\";
+    let mut request = join_request(Some(evil));
+    request.recruiter = Some(evil.into());
+    request.browser = evil.into();
+    request.system = evil.into();
+    let mut bot = Bot::join(server.transport.clone(), "study", &request).await.unwrap();
+    let choices = [(evil.to_owned(), evil.to_owned())].into();
+    bot.push(&EventBody::Page { at_ms: 1.0, page: "a'; drop".into(), choices });
+    bot.push(&EventBody::Context { at_ms: 2.0, change: evil.into() });
+    let block = bot.block().await.unwrap().block.unwrap();
+    let (trial, reason) = (block.trials[0].trial.clone(), evil.into());
+    bot.push(&EventBody::Abandoned { at_ms: 3.0, trial, reason });
+    assert_eq!(bot.flush().await.unwrap().acked_through, 3);
+    for path in ["/s/'; drop table session", "/admin/x' or '1'='1"] {
+        let path = path.replace(' ', "%20").replace('\'', "%27");
+        let (status, _, _) = get(&server, &path).await;
+        assert!([401, 404].contains(&status), "{path} {status}");
+    }
+    let token = server.app.secret.admin_token(Role::Viewer);
+    let page = Request::get("/admin/study").header("cookie", format!("mohs_admin={token}"));
+    let (status, body, _) = ask(&server, page.body(Body::empty()).unwrap()).await;
+    assert_eq!(status, 200);
+    assert!(!body.contains("drop table session; -- \""), "{body}");
+}
+
+#[tokio::test]
+async fn script_in_names_is_only_text() {
+    let folder = TempDir::new().unwrap();
+    crate::folder::study(&folder.path().join("study"), "study", Task::Rate, (12, 3), |study| {
+        study.page.title = Some("<script>alert(1)</script>".into());
+        study.labels = vec!["<img src=x onerror=alert(1)>".into(), "label-0".into()];
+    });
+    let server = TestServer::over(folder, &["study"]).await;
+    let token = server.app.secret.admin_token(Role::Owner);
+    for path in ["/s/study", "/admin/study", "/admin"] {
+        let request = Request::get(path).header("cookie", format!("mohs_admin={token}"));
+        let (status, body, headers) = ask(&server, request.body(Body::empty()).unwrap()).await;
+        assert_eq!(status, 200, "{path}");
+        assert!(!body.contains("<script>alert") && !body.contains("<img"), "{path}");
+        let policy = headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(headers["cross-origin-opener-policy"], "same-origin");
+        assert_eq!(headers["cross-origin-embedder-policy"], "require-corp");
+    }
+}
+
+#[tokio::test]
+async fn a_preview_counts_nothing() {
+    let server = TestServer::start(Task::Flash, (24, 3), |_| ()).await;
+    let mut request = join_request(None);
+    let until = crate::server::NOON_MS + 1_000;
+    request.preview = Some(server.app.secret.preview_token("study", until));
+    let mut bot = Bot::join(server.transport.clone(), "study", &request).await.unwrap();
+    assert!(bot.joined.study.preview);
+    let answers = |_: &mohs_serve::wire::Block, trial: &mohs_serve::wire::PlannedTrial| {
+        let answer = first_option(trial);
+        mohs_serve::bots::Deed::Answer { answer, extra_frames: 0 }
+    };
+    let ended = bot.take_part(&mut { answers }).await.unwrap();
+    assert_eq!(ended.n_trials, 8);
+    assert!(server.cells().await.iter().all(|cell| *cell == (0, 0)));
+}
+
+#[tokio::test]
+async fn machines_can_watch_and_read_about_the_server() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    assert_eq!(get(&server, "/health").await.0, 200);
+    let (status, text, _) = get(&server, "/metrics").await;
+    assert!(status == 200 && text.contains("mohs_requests_total 2"), "{text}");
+    let (_, text, _) = get(&server, "/openapi.json").await;
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["openapi"], "3.1.0");
+    let (status, _, headers) = get(&server, "/").await;
+    assert_eq!((status, headers["location"].to_str().unwrap()), (307, "/s/study"));
+}
