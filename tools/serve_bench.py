@@ -60,9 +60,8 @@ class Server:
     """`mohs serve` in a process of its own, which can be killed and started again."""
 
     def __init__(self, mohs, study, database, port=None):
-        self.command = [mohs, "serve", study, "--bind", f"127.0.0.1:{port or free_port()}",
-                        "--db", database, "--rate-limit", "0"]
-        self.address = self.command[4]
+        self.address = f"127.0.0.1:{port or free_port()}"
+        self.command = [mohs, "serve", study, "--bind", self.address, "--db", database]
         self.log = open(FOLDER / "serve.log", "ab")
         self.process = None
 

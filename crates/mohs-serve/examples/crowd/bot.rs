@@ -139,8 +139,11 @@ impl Bot<'_> {
         let report = self.report(trial, block, onset);
         let response = report.response.clone().unwrap_or_default();
         let answered = self.seal(&EventBody::Trial { at_ms: self.clock_ms, report });
-        let line = format!("{},{},{response}", self.session, trial.trial);
-        self.tally.ledger.lock().await.push(line);
+        // Exports have no practice.
+        if !block.is_practice {
+            let line = format!("{},{},{response}", self.session, trial.trial);
+            self.tally.ledger.lock().await.push(line);
+        }
         let pace = pace(self.options);
         if !pace.is_zero() {
             tokio::time::sleep_until(self.due.into()).await;

@@ -1,7 +1,7 @@
 // Whole sessions in a real browser: all tasks, by mouse, keyboard and touch, with reloads, without
 // network, in two tabs. Against the stand-in, or against a real server: BASE_URL=http://… with studies
 // named flash, beep, pairs and rate (STUDIES="flash=my-flash,…" names them otherwise).
-// ONLY=word runs the tests whose name has the word; SHOTS=folder says where screenshots go.
+// CONTROL_URL is asked to kill and restart that server (`/kill`). ONLY=word runs the tests whose name has the word; SHOTS=folder says where screenshots go.
 import { mkdirSync, readFileSync } from "node:fs";
 import { launch } from "./chromium.mjs";
 import { look, Participant } from "./participant.mjs";
@@ -62,7 +62,7 @@ function inspector(test, page, prefix, isAudited = true) {
 }
 
 const tests = [];
-const test = (name, work, needsStandIn = false) => tests.push({ name, work, needsStandIn });
+const test = (name, work, needsStandIn = false, needsControl = false) => tests.push({ name, work, needsStandIn, needsControl });
 
 /** The session of a recruiter's id, from the stand-in. */
 const lastSession = () => [...server.sessions.values()].at(-1);
@@ -233,6 +233,20 @@ test("pairs: the server is gone for a while and loses a third of its answers", a
   await context.close();
 }, true);
 
+test("flash and rate: the server is killed in the middle of a session and comes back", async (name) => {
+  for (const study of ["flash", "rate"]) {
+    const context = await browser.newContext(DESKTOP);
+    const page = await opened(name, context);
+    await page.goto(address(study, link()));
+    const participant = new Participant(page);
+    await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+    await fetch(`${process.env["CONTROL_URL"]}/kill`, { method: "POST" });
+    const last = await participant.goOn();
+    if (last !== "end") complain(name, `ended on ${last}`);
+    await context.close();
+  }
+}, false, true);
+
 test("rate: two tabs; the second takes over", async (name) => {
   const context = await browser.newContext(DESKTOP);
   const query = link();
@@ -346,8 +360,9 @@ test("an unknown study says so with a stable code", async (name) => {
 });
 
 const only = process.env["ONLY"];
-for (const { name, work, needsStandIn } of tests) {
+for (const { name, work, needsStandIn, needsControl } of tests) {
   if ((only !== undefined && !name.includes(only)) || (needsStandIn && isReal)) continue;
+  if (needsControl && process.env["CONTROL_URL"] === undefined) continue;
   const started = Date.now();
   const before = wrong.length;
   console.log(name);
