@@ -15,10 +15,14 @@ export const IDLE = 0, CROSS = 1, IMAGE = 2, MASK = 3, AFTER = 4, DONE = 5;
 export type Phase = typeof IDLE | typeof CROSS | typeof IMAGE | typeof MASK | typeof AFTER | typeof DONE;
 
 /** Even frames in a row before the image may appear. */
-const CALM_FRAMES = 4;
+const CALM_FRAMES = 6;
 /** A callback that begins later than this after its stamp, in periods, may miss its refresh. Found with
  * traces of Chromium under load: with 0.5 and less, no frame that was presented late passed. */
 export const MOST_LAG_PERIODS = 0.4;
+/** Callbacks after the change to the mask that are looked at. */
+const FRAMES_AFTER = 3;
+/** Exposures from here on bear a late frame. */
+const LONG_FRAMES = 100;
 /** Refreshes after which it appears all the same; the verdict knows. */
 const MOST_POSTPONED = 60;
 /** The number of a refresh is counted anew from here on, so that an error of the period in the fifth
@@ -32,9 +36,10 @@ export class Player {
   phase: Phase = IDLE;
   /** Cross, image, mask, end: two stamps before each change, two from it on. */
   readonly stamps = new Float64Array(4 * STAMPS_PER_CHANGE);
-  /** For each change, how late it was: until drawing was finished, or until the next callback began,
-   * whichever took longer after its stamp. What blocks the page right after drawing keeps the frame
-   * from the screen just as well. Counted from the least that was seen, as some browsers' stamps are
+  /** For each change, how late it was: until drawing was finished, or until one of the next callbacks
+   * began, whichever took longer after its stamp. What blocks the page right after drawing keeps the
+   * frame from the screen just as well, and what starves the page now and then starves the rest of the
+   * browser too, which the page cannot see. Counted from the least that was seen, as some browsers' stamps are
    * always old. */
   readonly lags = new Float64Array(4);
   longestGap = 0;
@@ -93,8 +98,7 @@ export class Player {
     const lag = now - t - this.leastLag;
     if (0 <= this.afterSlot) {
       this.stamps[this.afterSlot] = t;
-      const change = (this.afterSlot - 3) / STAMPS_PER_CHANGE;
-      if (this.lags[change]! < lag) this.lags[change] = lag;
+      this.note(this.phase, lag);
       this.afterSlot = -1;
     }
     if (CROSS <= this.phase && this.phase <= MASK && this.longestGap < gap) this.longestGap = gap;
@@ -120,6 +124,8 @@ export class Player {
       }
       case IMAGE:
         if (!isEven) this.isUneven = true;
+        // A late frame in the middle of a long exposure does no harm.
+        if (this.table.image < LONG_FRAMES) this.note(IMAGE, lag);
         if (this.table.image <= this.refreshes(t)) {
           this.change(MASK, t);
           this.framesAfterMask = 0;
@@ -127,7 +133,11 @@ export class Player {
         break;
       case MASK:
         // A gap right after the change says that its frame may have come late.
-        if (this.framesAfterMask++ < 1 && !isEven) this.isUneven = true;
+        if (this.framesAfterMask < FRAMES_AFTER) {
+          if (this.framesAfterMask === 0 && !isEven) this.isUneven = true;
+          this.note(MASK, lag);
+          this.framesAfterMask++;
+        }
         if (this.table.mask <= this.refreshes(t)) this.change(AFTER, t);
         break;
       case AFTER:
@@ -151,6 +161,10 @@ export class Player {
   resumeAfterPause(): void {
     this.last = NaN;
     this.beforeLast = NaN;
+  }
+
+  private note(change: Phase, lag: number): void {
+    if (CROSS <= change && change <= AFTER && this.lags[change - 1]! < lag) this.lags[change - 1] = lag;
   }
 
   private refreshes(t: number): number {

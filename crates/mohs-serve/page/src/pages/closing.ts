@@ -67,17 +67,19 @@ export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
   const { texts } = ui;
   const code = error instanceof ApiError ? error.code : "page_failed";
   const message = texts.codes[code] ?? (error instanceof ApiError ? error.message : "");
+  // Not a fault: there is nothing to try again.
+  const isOver = code === "study_closed" || code === "study_full";
   const hasUnsaved = outbox !== null && 0 < outbox.nUnsaved;
   ui.last(
-    { name: "error", title: texts.error.title },
+    { name: "error", title: isOver ? texts.consent.refused.title : texts.error.title },
     message !== "" && h("p", {}, message),
-    h("p", {}, texts.error.text),
-    h("p", {}, `${texts.error.code}: `, h("code", {}, code)),
+    !isOver && h("p", {}, texts.error.text),
+    h("p", { class: "hint" }, `${texts.error.code}: `, h("code", {}, code)),
     hasUnsaved && h("p", {}, texts.error.safe),
     h(
       "div",
       { class: "buttons" },
-      button(texts.error.reload, () => location.reload()),
+      !isOver && button(texts.error.reload, () => location.reload()),
       hasUnsaved && button(texts.error.download, () => void offer(outbox), ""),
     ),
   );
