@@ -220,6 +220,19 @@ fn a_model_without_a_gradient_is_named_and_can_still_be_asked() {
     assert_eq!(near.2, "found");
 }
 
+#[test]
+fn a_model_that_is_flat_in_every_pixel_is_refused_with_the_operator_that_makes_it_so() {
+    let place = place();
+    let mut builder = Builder::new("steps");
+    let x = builder.input("x", ElementType::F32, pictures(Dim::symbol("batch")));
+    let whole = builder.op("Round", &[&x], Vec::new()).expect("because it fits");
+    let sums = builder.reduce_sum(&whole, &[2, 3], false).expect("because it fits");
+    builder.output_as(&sums, "logits").expect("because the name is free");
+    place.write("model.onnx", model(&builder.finish()));
+    let words = ["no slope in any pixel", "Round", "`pgd` needs gradients", "--attacks square"];
+    refused(&place, &args(&["--attacks", "pgd"]), &words);
+}
+
 /// A place with a network that comes with the program and pictures of the built-in world.
 fn world(n: usize) -> Place {
     let place = Place::new();
