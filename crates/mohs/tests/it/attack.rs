@@ -128,6 +128,8 @@ fn what_comes_out_is_said_and_everything_asked_for_is_written() {
     let n_ending = |ending: &str| names.iter().filter(|name| name.ends_with(ending)).count();
     assert!(names.contains(&"examples.csv".to_owned()), "{names:?}");
     assert_eq!(n_ending(".clean.png"), n_ending(".npy"));
+    let examples = place.read("examples/examples.csv");
+    assert!(examples.contains(",linf,fool,") && examples.contains(",linf,correct,"), "{examples}");
     assert!(1 < n_ending(".npy"), "{names:?}");
     assert!(place.read("trace.csv").lines().count() > 140);
     // Rows go on to the findings, and to a report with the examples.
