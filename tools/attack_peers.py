@@ -411,7 +411,8 @@ def run_mohs(mohs, target, attacks, folder, **options):
     numbers = lambda values: "[" + ", ".join(map(str, values)) + "]"
     preprocess = f'{{ mean = {numbers(target.mean)}, sd = {numbers(target.sd)}, resize = "none" }}'
     command = [mohs, "attack", target.path, "--stimuli", target.stimuli, "--attacks"]
-    command += [",".join(attacks), "--preset", options["preset"], "--grid", "paper"]
+    grid_words = ",".join(map(repr, map(float, options["grid"]))) if "grid" in options else "paper"
+    command += [",".join(attacks), "--preset", options["preset"], "--grid", grid_words]
     command += ["--mode", mode, "--seed", str(seed), "--preprocess", preprocess]
     command += ["--classes", target.class_file, "--output", output, "--no-cache"]
     if mode == "fast":
@@ -441,13 +442,13 @@ def run_mohs(mohs, target, attacks, folder, **options):
     return table, told, seconds
 
 
-def places(table, attack, ids):
-    """Returns the place in the grid of each stimulus, its length where none suffices, -1 where the
-    model is wrong from the start."""
+def places(table, attack, ids, values=None):
+    """Returns the place in the grid, or in `values`, of each stimulus, its length where none suffices,
+    -1 where the model is wrong from the start."""
     rows = table[table["attack"] == attack].set_index("stimulus")
     if not rows.index.is_unique or set(rows.index) != set(ids):
         sys.exit(f"mohs: rows of {attack} are not one for each stimulus")
-    values, result = grid(), []
+    values, result = grid() if values is None else values, []
     for stimulus in ids:
         row = rows.loc[stimulus]
         if row["outcome"] == "found":

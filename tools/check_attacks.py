@@ -26,7 +26,8 @@ With --noise common an image has the same random numbers at every epsilon, here 
 so reach their aim earlier. See `smallest` in attack_peers.py. In a batch, torchattacks draws sizes, places
 and signs of DIFGSM, TIFGSM and Square once for all images, so that tests of these take for
 independent what is not; small batches are slower and better, --batch 1 is exact. What torchattacks
-found is kept in --folder and used again when nothing that matters has changed.
+found is kept in --folder and used again when nothing that matters has changed. --every K leaves all but
+every K-th epsilon out, on both sides: Square needs minutes for each epsilon of a few hundred images.
 """
 
 import argparse
@@ -47,18 +48,23 @@ SHARE_EQUAL, SMALLEST_P = 0.98, 0.01
 ABOVE = 0.05
 
 
+def values_of(args):
+    return peers.grid()[:: args.every]
+
+
 def of_torchattacks(args, module, target, attack, chosen, seed):
     """Returns places in the grid and how many pictures were no numbers; from an earlier run if any."""
     arguments = peers.arguments_of(args.preset, attack, args.square_queries)
     key = [target.name, args.images, args.version, attack, sorted(arguments.items())]
     key += [args.noise, args.batch, seed, torch.__version__, target.path.stat().st_size]
+    key += [] if args.every == 1 else [args.every]
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     kept = args.folder / "found" / f"{attack}-{name}.json"
     if kept.exists() and not args.anew:
         told = json.loads(kept.read_text())
         return np.array(told["places"]), told["n_not_numbers"], told["seconds"]
     start = time.perf_counter()
-    options = dict(noise=args.noise, batch=args.batch, seed=seed)
+    options = dict(noise=args.noise, batch=args.batch, seed=seed, grid=values_of(args))
     found, n_not_numbers = peers.smallest(module, attack, arguments, target, chosen, **options)
     seconds = time.perf_counter() - start
     kept.parent.mkdir(exist_ok=True)
@@ -67,9 +73,9 @@ def of_torchattacks(args, module, target, attack, chosen, seed):
     return found, n_not_numbers, seconds
 
 
-def compare(attack, theirs, ours):
+def compare(args, attack, theirs, ours):
     """Returns words for the table and whether the two are alike; both are places in the grid."""
-    values = np.append(peers.grid(), ABOVE)
+    values = np.append(values_of(args), ABOVE)
     left, right = values[theirs], values[ours]
     apart = right - left
     half = scipy.stats.t.ppf(0.975, len(apart) - 1) * apart.std(ddof=1) / np.sqrt(len(apart))
@@ -99,6 +105,7 @@ def main():
     parser.add_argument("--old", type=Path, help="folder with torchattacks 3.2.6")
     parser.add_argument("--mode", choices=["exact", "fast", "sweep"], default="exact")
     parser.add_argument("--noise", choices=["as-is", "fresh", "common"], default="common")
+    parser.add_argument("--every", type=int, default=1, help="of the grid")
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--square-queries", type=int, default=200)
@@ -122,19 +129,22 @@ def main():
     chosen = target.right.nonzero().flatten()
     print(f"{args.model}, {args.images} images, {len(chosen)} right; preset {args.preset}, "
           f"torchattacks {args.version}, noise {args.noise}, batches of {args.batch}, "
-          f"Square with {args.square_queries} queries, mohs --mode {args.mode}", flush=True)
+          f"Square with {args.square_queries} queries, {len(values_of(args))} epsilons, "
+          f"mohs --mode {args.mode}", flush=True)
 
     found = {}
     for attack in attacks:
         found[attack] = of_torchattacks(args, module, target, attack, chosen, args.seed)
         places, n_not_numbers, seconds = found[attack]
         print(f"- torchattacks {attack}: {seconds:.0f} s, "
-              f"{(places == len(peers.grid())).sum()} survive, {n_not_numbers} not numbers", flush=True)
+              f"{(places == len(values_of(args))).sum()} survive, {n_not_numbers} not numbers", flush=True)
     if args.only_torchattacks:
         return
 
     options = dict(preset=args.preset, mode=args.mode, seed=args.seed)
     options["square_queries"] = args.square_queries
+    if args.every != 1:
+        options["grid"] = values_of(args)
     options["more"] = ["--noise", "common" if args.noise == "common" else "fresh"]
     table, _, seconds = peers.run_mohs(mohs, target, attacks, args.folder, **options)
     print(f"- mohs: {seconds:.0f} s\n")
@@ -145,12 +155,12 @@ def main():
     n_random = sum(attack not in peers.DETERMINISTIC for attack in attacks)
     for attack in attacks:
         theirs = found[attack][0]
-        ours = peers.places(table, attack, target.ids)
+        ours = peers.places(table, attack, target.ids, values_of(args))
         unlike = ((ours != -1) != target.right.numpy()).sum()
         if unlike:
             failures.append(f"{attack}: {unlike} images are right for one and wrong for the other")
         both = ours[chosen.numpy()] != -1
-        words, p, share = compare(attack, theirs[both], ours[chosen.numpy()][both])
+        words, p, share = compare(args, attack, theirs[both], ours[chosen.numpy()][both])
         print(f"| {attack} | {both.sum()} | " + " | ".join(words) + " |", flush=True)
         if p is None and share < SHARE_EQUAL:
             failures.append(f"{attack}: the same epsilon on {share:.1%} of images only")
@@ -158,7 +168,7 @@ def main():
             failures.append(f"{attack}: the two differ in distribution, p = {p:.1e}")
         if args.yardstick and attack not in peers.DETERMINISTIC:
             other, _, _ = of_torchattacks(args, module, target, attack, chosen, args.seed + 1)
-            words, _, _ = compare(attack, theirs, other)
+            words, _, _ = compare(args, attack, theirs, other)
             print(f"| {attack}, yardstick | {len(theirs)} | " + " | ".join(words) + " |", flush=True)
     if failures:
         sys.exit("\n" + "\n".join(failures))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use compact_str::CompactString;
 
 use crate::format::table::{Cell, CellKind, Column, Record, Row, Schema};
-use crate::{Extra, FileError, Label, ModelName, Norm, StimulusId};
+use crate::{Extra, FileError, Goal, Label, ModelName, Norm, StimulusId};
 
 /// One picture that was attacked.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct AttackExample {
     pub attack: CompactString,
     /// How the size of the change is measured.
     pub norm: Norm,
+    /// What the attack was after.
+    pub goal: Goal,
     /// The size of the change. From 0 on, finite.
     pub epsilon: f64,
     /// The right answer.
@@ -57,12 +59,13 @@ const MODEL: usize = 0;
 const STIMULUS: usize = 1;
 const ATTACK: usize = 2;
 const NORM: usize = 3;
-const EPSILON: usize = 4;
-const LABEL: usize = 5;
-const CLEAN: usize = 6;
-const ANSWER: usize = 7;
-const FILE: usize = 8;
-const BAND: usize = 9;
+const GOAL: usize = 4;
+const EPSILON: usize = 5;
+const LABEL: usize = 6;
+const CLEAN: usize = 7;
+const ANSWER: usize = 8;
+const FILE: usize = 9;
+const BAND: usize = 10;
 
 impl Record for AttackExample {
     const SCHEMA: &'static Schema = &Schema {
@@ -75,6 +78,7 @@ impl Record for AttackExample {
             Column::new("stimulus", CellKind::Text, &[]),
             Column::new("attack", CellKind::Text, &[]),
             Column::new("norm", CellKind::Text, &[]),
+            Column::new("goal", CellKind::Text, &[]),
             Column::new("epsilon", CellKind::Real, &[]),
             Column::new("label", CellKind::Text, &[]),
             Column::new("clean", CellKind::Text, &[]),
@@ -87,6 +91,7 @@ impl Record for AttackExample {
 
     fn from_row(row: &Row<'_>) -> Result<Self, FileError> {
         let norms = [Norm::Linf, Norm::L2].map(|norm| (norm.as_str(), norm));
+        let goals = [Goal::Fool, Goal::Target, Goal::Correct].map(|goal| (goal.as_str(), goal));
         let expected = "the size of a change, from 0 on";
         let epsilon = match row.real(EPSILON)? {
             Some(value) if 0.0 <= value => value,
@@ -100,6 +105,7 @@ impl Record for AttackExample {
             stimulus: StimulusId::new(row.required_text(STIMULUS)?),
             attack: row.required_text(ATTACK)?.into(),
             norm: row.word(NORM, &norms)?.unwrap_or(Norm::Linf),
+            goal: row.word(GOAL, &goals)?.unwrap_or(Goal::Fool),
             epsilon,
             label: Label::new(row.required_text(LABEL)?),
             clean: row.text(CLEAN).map(Label::new),
@@ -116,6 +122,7 @@ impl Record for AttackExample {
             Cell::text(Some(self.stimulus.as_str())),
             Cell::text(Some(&self.attack)),
             Cell::text(Some(self.norm.as_str())),
+            Cell::text(Some(self.goal.as_str())),
             Cell::real(Some(self.epsilon)),
             Cell::text(Some(self.label.as_str())),
             Cell::text(self.clean.as_ref().map(Label::as_str)),
@@ -144,7 +151,24 @@ mod tests {
         let rows: Vec<AttackExample> = reader.collect::<Result<_, _>>().unwrap();
         assert_eq!(rows[0].clean_file(), Path::new("m/pgd/a.clean.png"));
         assert_eq!((rows[0].epsilon, rows[0].band.as_deref()), (0.004, None));
-        assert_eq!(rows[0].answer, Some(Label::new("cup")));
+        assert_eq!((rows[0].answer.clone(), rows[0].goal), (Some(Label::new("cup")), Goal::Fool));
+    }
+
+    #[test]
+    fn what_an_attack_was_after_is_read_and_other_words_are_refused() {
+        let read = |goal: &str| {
+            let csv = format!(
+                "model,stimulus,attack,goal,epsilon,label,file\nm,a,pgd,{goal},0.01,mug,a.png\n"
+            );
+            let path = Path::new("examples.csv");
+            TableReader::from_bytes(path, csv.into(), &ReadOptions::default())
+                .and_then(|reader| reader.collect::<Result<Vec<AttackExample>, _>>())
+        };
+        for goal in [Goal::Fool, Goal::Target, Goal::Correct] {
+            assert_eq!(read(goal.as_str()).unwrap()[0].goal, goal);
+        }
+        let error = read("win").unwrap_err().to_string();
+        assert!(error.contains("goal") && error.contains("win"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use mohs_score::model::robustness::{
 use super::{WIDTH, caveats, one_line, paragraph, section};
 use crate::TextTable;
 use crate::headline::attacks as headline;
-use crate::number::{Unit, bare_p_value, count, fixed};
+use crate::number::{Unit, bare_p_value, count, counted, fixed};
 use crate::width::shorten;
 
 /// Rows listed before the rest is left to other formats.
@@ -111,8 +111,21 @@ fn means(found: &AttackFindings, table: &AttackTable) -> String {
 fn easy_and_hard(table: &AttackTable) -> String {
     let rows: Vec<&AttackFinding> =
         table.attacks.iter().filter(|attack| attack.easy_minus_hard.is_some()).collect();
+    let is_too_few = |attack: &&AttackFinding| {
+        attack.easy_minus_hard.is_none()
+            && 1 < attack.bands.len()
+            && 0 < attack.overall.n_fooled + attack.overall.n_survived
+    };
+    let too_few = match table.attacks.iter().filter(is_too_few).count() {
+        0 => String::new(),
+        n => paragraph(&format!(
+            "  No difference between easy and hard for {}: fewer than two stimuli in a band have no \
+             spread, and so no interval.",
+            counted(n, "attack", "attacks")
+        )),
+    };
     if rows.is_empty() {
-        return String::new();
+        return too_few;
     }
     let is_of_one = headline::is_of_one_model(table);
     let mut headers = vec!["attack", "easy − hard in mean ε", "log-rank p", "τ"];
@@ -139,6 +152,7 @@ fn easy_and_hard(table: &AttackTable) -> String {
             "  Means count survivors with ε {}; p after Holm's correction; τ of ε with difficulty.",
             Unit::Epsilon.value(table.horizon)
         ))
+        + &too_few
 }
 
 fn gains(table: &AttackTable) -> String {

@@ -109,6 +109,14 @@ fn the_text_report_without_difficulty_reads_well() {
 }
 
 #[test]
+fn a_band_of_one_stimulus_is_said_to_have_no_interval() {
+    let few = with(|found| found.tables[0].attacks[0].easy_minus_hard = None);
+    let text = render_text(&few).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("No difference between easy and hard for 1 attack: fewer than two"));
+    assert!(markup(&render_html(&few, &pictures("cup"))).contains("too few stimuli in a band"));
+}
+
+#[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
     let long = with(|found| {
         let name = ModelName::new("convnext_xxlarge.clip_laion2b_soup_ft_in12k_in1k");

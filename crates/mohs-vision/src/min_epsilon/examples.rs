@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use mohs_data::format::{atomic, write_all};
-use mohs_data::{AttackExample, Extra, FileError, Label, ModelName, Norm, StimulusId};
+use mohs_data::{AttackExample, Extra, FileError, Goal, Label, ModelName, Norm, StimulusId};
 
 use crate::pixels::{self, Pixels, Rgb8};
 
@@ -18,6 +18,8 @@ pub struct Example {
     pub attack: &'static str,
     /// How its size is measured.
     pub norm: Norm,
+    /// What the attack was after.
+    pub goal: Goal,
     /// The ε it was made with.
     pub epsilon: f64,
     /// The right answer.
@@ -40,6 +42,7 @@ impl Example {
             stimulus: stimulus.clone(),
             attack: self.attack.into(),
             norm: self.norm,
+            goal: self.goal,
             epsilon: self.epsilon,
             label: self.label.clone(),
             clean: Some(self.clean.clone()),

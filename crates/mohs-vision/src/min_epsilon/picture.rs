@@ -303,6 +303,7 @@ impl<'a> Picture<'a> {
                 delivered.examples.push(Example {
                     attack: task.planned.attack.name,
                     norm: task.planned.attack.norm,
+                    goal: task.goal,
                     epsilon: *epsilon,
                     label: self.stimulus.label.clone(),
                     clean: clean_label.clone().unwrap_or_else(|| Label::new("")),

@@ -429,7 +429,9 @@ fn of_white_box(error: WhiteBoxError) -> CliError {
         error @ WhiteBoxError::LargestOfSeveral => {
             CliError::input(error.to_string()).hint("set `aggregate` to mean or sum in eval.toml")
         }
-        error @ WhiteBoxError::OtherLength { .. } => CliError::input(error.to_string()),
+        error @ (WhiteBoxError::OtherLength { .. } | WhiteBoxError::Flat { .. }) => {
+            CliError::input(error.to_string())
+        }
     }
 }
 

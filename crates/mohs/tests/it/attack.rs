@@ -128,6 +128,8 @@ fn what_comes_out_is_said_and_everything_asked_for_is_written() {
     let n_ending = |ending: &str| names.iter().filter(|name| name.ends_with(ending)).count();
     assert!(names.contains(&"examples.csv".to_owned()), "{names:?}");
     assert_eq!(n_ending(".clean.png"), n_ending(".npy"));
+    let examples = place.read("examples/examples.csv");
+    assert!(examples.contains(",linf,fool,") && examples.contains(",linf,correct,"), "{examples}");
     assert!(1 < n_ending(".npy"), "{names:?}");
     assert!(place.read("trace.csv").lines().count() > 140);
     // Rows go on to the findings, and to a report with the examples.
@@ -218,6 +220,19 @@ fn a_model_without_a_gradient_is_named_and_can_still_be_asked() {
     assert!(ran.stdout().contains("square"), "{}", ran.all());
     let near = &found(&place, "min_epsilon.csv")[0];
     assert_eq!(near.2, "found");
+}
+
+#[test]
+fn a_model_that_is_flat_in_every_pixel_is_refused_with_the_operator_that_makes_it_so() {
+    let place = place();
+    let mut builder = Builder::new("steps");
+    let x = builder.input("x", ElementType::F32, pictures(Dim::symbol("batch")));
+    let whole = builder.op("Round", &[&x], Vec::new()).expect("because it fits");
+    let sums = builder.reduce_sum(&whole, &[2, 3], false).expect("because it fits");
+    builder.output_as(&sums, "logits").expect("because the name is free");
+    place.write("model.onnx", model(&builder.finish()));
+    let words = ["no slope in any pixel", "Round", "`pgd` needs gradients", "--attacks square"];
+    refused(&place, &args(&["--attacks", "pgd"]), &words);
 }
 
 /// A place with a network that comes with the program and pictures of the built-in world.

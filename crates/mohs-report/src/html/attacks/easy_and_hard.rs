@@ -56,6 +56,11 @@ fn by_model(found: &AttackFindings, table: &AttackTable) -> String {
     models.collect()
 }
 
+/// Why an attack has no difference between easy and hard, where it has none.
+fn why_no_difference(attack: &AttackFinding) -> &'static str {
+    if attack.bands.len() < 2 { "too few bands" } else { "too few stimuli in a band" }
+}
+
 fn sheet(attacks: &[&AttackFinding]) -> Sheet {
     let correlations = attacks.iter().filter_map(|attack| attack.correlation.as_ref());
     let has_spearman = correlations.into_iter().any(|found| found.spearman.is_some());
@@ -77,7 +82,7 @@ fn sheet(attacks: &[&AttackFinding]) -> Sheet {
         let z = |z: f64| Cell::Ordered(fixed(z, 2), z);
         let mut cells = vec![
             Cell::Text(attack.attack.clone()),
-            cell(attack.easy_minus_hard.as_ref(), "too few bands"),
+            cell(attack.easy_minus_hard.as_ref(), why_no_difference(attack)),
             attack.log_rank.as_ref().map_or(Cell::Missing("–"), |test| Cell::PValue(test.p_holm)),
             attack.trend.as_ref().map_or(Cell::Missing("–"), |test| z(test.z)),
             attack.trend.as_ref().map_or(Cell::Missing("–"), |test| Cell::PValue(test.p)),

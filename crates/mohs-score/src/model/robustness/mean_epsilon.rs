@@ -15,7 +15,9 @@
 //!
 //! # Intervals
 //!
-//! The cluster bootstrap's (`redraw.rs`), widened where Student's or Greenwood's is wider.
+//! The cluster bootstrap's (`redraw.rs`), widened where Student's or Greenwood's is wider. A band of
+//! one stimulus has no spread, so that a difference with it would get the interval of the other band
+//! alone: it is left out.
 //!
 //! # References
 //!
@@ -126,13 +128,17 @@ fn drawn_mean(observed: &[Observation], weights: &[u32]) -> f64 {
     ratio(sum, n)
 }
 
-/// Returns the difference of two restricted means, as if stimuli were independent.
+/// Returns the difference of two restricted means, as if stimuli were independent; `None` where a
+/// side has fewer than two, whose spread nobody knows.
 fn difference(
     easy: &[Observation],
     hard: &[Observation],
     horizon: f64,
     confidence: f64,
 ) -> Option<Estimate> {
+    if easy.len().min(hard.len()) < 2 {
+        return None;
+    }
     let (a, var_a) = survival::area_and_variance(easy, horizon)?;
     let (b, var_b) = survival::area_and_variance(hard, horizon)?;
     let n = easy.len() + hard.len();
@@ -185,5 +191,16 @@ mod tests {
         let other = difference(&b, &a, 0.05, 0.95).unwrap();
         assert!((one.value - 0.02).abs() < 1e-12 && (one.low + other.high).abs() < 1e-12);
         assert_eq!(difference(&a, &[], 0.05, 0.95), None);
+    }
+
+    #[test]
+    fn a_band_of_one_stimulus_has_no_difference_with_another() {
+        let many = observed(&[(0.04, true), (0.02, true), (0.03, true)]);
+        for one in [(0.01, true), (0.05, false)] {
+            let one = observed(&[one]);
+            assert_eq!(difference(&many, &one, 0.05, 0.95), None);
+            assert_eq!(difference(&one, &many, 0.05, 0.95), None);
+        }
+        assert!(difference(&many, &many[..2], 0.05, 0.95).is_some());
     }
 }

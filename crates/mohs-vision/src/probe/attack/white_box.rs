@@ -5,7 +5,12 @@
 //! called with a fixed number of examples, filled up if need be: a batch of another size may be
 //! computed in another order, and attacks would take other turns.
 
+use std::collections::BTreeSet;
+
 use mohs_graph::build::{BuildError, Builder};
+use mohs_graph::derive::DeriveError;
+use mohs_graph::grad::GradError;
+use mohs_graph::grad::operator::{self, Rule};
 use mohs_graph::scalar::Scalar;
 use mohs_graph::{Attribute, Graph, Node, Port, Tensor, cut};
 
@@ -17,6 +22,9 @@ use crate::network::{Answers, Gradients, Network, NetworkError};
 
 /// How many examples an engine gets at once, always.
 pub const ENGINE_BATCH: usize = 4;
+
+/// Operators that look at sizes only, which no pixel changes.
+const SIZE_OPS: &[&str] = &["ConstantOfShape", "EyeLike", "Shape", "Size"];
 
 /// Operators that draw random numbers.
 const RANDOM_OPS: &[&str] = &[
@@ -40,6 +48,15 @@ pub enum WhiteBoxError {
     /// The end of the network cannot be cut.
     #[error(transparent)]
     Cut(#[from] cut::CutError),
+    /// No pixel has a slope.
+    #[error(
+        "the answer has no slope in any pixel: every way to it goes through an operator that is flat, \
+         here {ops}"
+    )]
+    Flat {
+        /// The flat operators that pixels reach first.
+        ops: String,
+    },
     /// Several outputs stand for a label by their largest, which has no useful slope.
     #[error("labels that stand for the largest of several outputs cannot be attacked")]
     LargestOfSeveral,
@@ -112,9 +129,41 @@ impl WhiteBox {
     /// Makes sure that slopes of these kinds can be had, by deriving them.
     pub fn check(&self, slopes: &[Slope], engine: &Engine) -> Result<(), WhiteBoxError> {
         for slope in slopes {
-            self.network.open_input_gradient(&slope.scalar(), engine)?;
+            match self.network.open_input_gradient(&slope.scalar(), engine) {
+                Ok(_) => {}
+                Err(NetworkError::Derive(DeriveError::Grad(GradError::Independent { .. }))) => {
+                    return Err(WhiteBoxError::Flat { ops: self.first_flat_ops() });
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
+    }
+
+    /// The operators at which the slopes of pixels end, by name.
+    fn first_flat_ops(&self) -> String {
+        let graph = self.network.graph();
+        let mut moving: BTreeSet<&str> =
+            graph.inputs.iter().map(|port| port.name.as_str()).collect();
+        let mut flat = BTreeSet::new();
+        for node in &graph.nodes {
+            if !node.inputs.iter().any(|name| moving.contains(name.as_str())) {
+                continue;
+            }
+            match operator::rule(node) {
+                Rule::Flat if !SIZE_OPS.contains(&node.op.as_str()) => {
+                    flat.insert(node.op.as_str());
+                }
+                Rule::Flat => {}
+                _ => {
+                    let made = node.outputs.iter().map(String::as_str);
+                    // An output that is left out has no name.
+                    moving.extend(made.filter(|name| !name.is_empty()));
+                }
+            }
+        }
+        let names: Vec<&str> = flat.into_iter().collect();
+        if names.is_empty() { "one that cuts off".to_owned() } else { names.join(", ") }
     }
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn chosen(all: &[AttackExample], standings: &[Standing]) -> Vec<usize
 
 #[cfg(test)]
 mod tests {
-    use mohs_data::{Extra, Norm};
+    use mohs_data::{Extra, Goal, Norm};
 
     use super::*;
 
@@ -117,6 +117,7 @@ mod tests {
             stimulus: stimulus.into(),
             attack: attack.into(),
             norm: Norm::Linf,
+            goal: Goal::Fool,
             epsilon: 0.01,
             label: "mug".into(),
             clean: None,
