@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! load make FOLDER N_STIMULI                          a study of flashes with tiny pictures
+//! load serve FOLDER HOST:PORT                         hosts it, without anything else of `mohs`
 //! load run HOST:PORT STUDY N_BOTS SECONDS [LOSS]      e.g. LOSS = 0.3; prints what bots know
 //! ```
 //!
@@ -20,7 +21,12 @@ use std::time::{Duration, Instant};
 use mohs_data::format::write_all;
 use mohs_data::{Extra, Label, Prepared, Seed, StimulusId, Study, Task};
 use mohs_score::draw::Draw;
+use mohs_serve::app::{App, Setup};
 use mohs_serve::bots::{Answer, Bot, BotError, Http, Transport, join_request};
+use mohs_serve::hosted::Hosted;
+use mohs_serve::listen;
+use mohs_serve::router::router;
+use mohs_serve::store::{Place, Store};
 use mohs_serve::token::{fresh_id, hex};
 use sha2::{Digest, Sha256};
 
@@ -30,6 +36,7 @@ async fn main() {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
         ["make", folder, n] => make(Path::new(folder), n.parse().unwrap_or(1_000)),
+        ["serve", folder, address] => serve(Path::new(folder), address).await,
         ["run", address, study, n_bots, seconds, ref rest @ ..] => {
             let loss = rest.first().and_then(|loss| loss.parse().ok()).unwrap_or(0.0);
             let (n_bots, seconds) = (n_bots.parse().unwrap_or(50), seconds.parse().unwrap_or(10));
@@ -68,6 +75,16 @@ fn make(folder: &Path, n: u32) {
         .collect();
     study.write(&folder.join("study.toml")).expect("a file can be written");
     write_all(&folder.join("prepared.csv"), &prepared).expect("a file can be written");
+}
+
+async fn serve(folder: &Path, address: &str) {
+    let hosted = Arc::new(Hosted::read(folder).expect("a study that can be hosted"));
+    let place = Place::Sqlite(folder.join("mohs.db"));
+    let store = tokio::task::spawn_blocking(move || Store::open(&place)).await;
+    let store = store.expect("a thread").expect("a database");
+    let app = App::start(store, vec![hosted], Setup::default()).await.expect("a server");
+    let listener = tokio::net::TcpListener::bind(address).await.expect("a free port");
+    listen::serve(listener, None, router(app), std::future::pending()).await;
 }
 
 /// A line that loses requests and answers.
@@ -190,7 +207,7 @@ async fn session(
             }
             bot.start(trial);
             let response = Some(trial.options[draw.below(trial.options.len())].clone());
-            bot.answer(trial, &Answer { response, rt_ms: 700.0 }, 0);
+            bot.answer(trial, &Answer::new(response, 700.0), 0);
             let sent = Instant::now();
             if is_chaos {
                 // Whatever becomes of it: the outbox is sent until it is acknowledged.

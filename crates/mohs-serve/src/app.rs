@@ -32,9 +32,14 @@ pub struct Parts {
     pub trusts_proxy: bool,
     /// Whether cookies may only travel encrypted.
     pub is_encrypted: bool,
+    /// Who is told why a request failed.
+    pub log: Log,
     /// What was counted since the start.
     pub counts: Counts,
 }
+
+/// Is told, in words, why requests fail. No participant, address or token is named.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Counters for `/metrics`.
 #[derive(Debug, Default)]
@@ -50,7 +55,7 @@ pub struct Counts {
 }
 
 /// How a server is set up.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Setup {
     /// The clock.
     pub clock: Clock,
@@ -58,11 +63,14 @@ pub struct Setup {
     pub trusts_proxy: bool,
     /// Whether people reach the server over HTTPS.
     pub is_encrypted: bool,
+    /// Who is told why requests fail.
+    pub log: Log,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { clock: Clock::System, trusts_proxy: false, is_encrypted: false }
+        let log: Log = Arc::new(|_| ());
+        Self { clock: Clock::System, trusts_proxy: false, is_encrypted: false, log }
     }
 }
 
@@ -112,6 +120,7 @@ impl App {
             limits: Limits::new(PER_SECOND, BURST),
             trusts_proxy: setup.trusts_proxy,
             is_encrypted: setup.is_encrypted,
+            log: setup.log,
             counts: Counts::default(),
         })))
     }

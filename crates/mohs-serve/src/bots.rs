@@ -16,8 +16,9 @@ pub use self::people::{Crowd, Person};
 pub use self::transport::{Http, InProcess};
 use crate::token::sha256;
 use crate::wire::{
-    Ack, Block, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, EventBatch, EventBody,
-    Failure, JoinRequest, Joined, PlannedTrial, Screen, TrialReport, WithdrawRequest, Withdrawn,
+    Ack, BeepReport, Block, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, EventBatch,
+    EventBody, Failure, JoinRequest, Joined, PlannedTrial, Screen, TrialReport, WithdrawRequest,
+    Withdrawn,
 };
 
 /// How requests travel.
@@ -206,7 +207,7 @@ impl<T: Transport> Bot<T> {
             was_visible: true,
             was_fullscreen: true,
             pixel_ratio: self.screen.pixel_ratio,
-            beep: None,
+            beep: answer.beep(onset_ms),
         }
     }
 
@@ -268,6 +269,34 @@ pub struct Answer {
     pub response: Option<String>,
     /// Time from onset.
     pub rt_ms: f64,
+    /// When the beep sounded after onset.
+    pub beep_ms: Option<f64>,
+}
+
+impl Answer {
+    /// Answers `rt_ms` after onset.
+    pub fn new(response: Option<String>, rt_ms: f64) -> Self {
+        Self { response, rt_ms, beep_ms: None }
+    }
+
+    /// Returns what a page would say about the beep.
+    fn beep(&self, onset_ms: f64) -> Option<BeepReport> {
+        let beep_ms = self.beep_ms?;
+        let off_ms = self.rt_ms - beep_ms;
+        let feedback = match off_ms {
+            off_ms if off_ms < -100.0 => "early",
+            off_ms if 100.0 < off_ms => "late",
+            _ => "ok",
+        };
+        Some(BeepReport {
+            cue: "sound".into(),
+            planned_ms: onset_ms + beep_ms,
+            sounded_ms: onset_ms + beep_ms + 2.0,
+            base_latency_ms: Some(10.0),
+            output_latency_ms: Some(20.0),
+            feedback: feedback.into(),
+        })
+    }
 }
 
 /// What a bot does with a trial.

@@ -3,7 +3,7 @@
 //! The cause is never sent. Nothing here is a surprise to the page: it knows every code.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::report::ReportError;
@@ -165,10 +165,33 @@ impl ApiError {
     }
 }
 
+/// Why a request failed, for the log: it travels beside the answer and is never sent.
+#[derive(Debug, Clone)]
+pub struct Cause(pub String);
+
+impl Cause {
+    fn of(error: &dyn std::error::Error) -> Self {
+        let mut text = error.to_string();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            text = format!("{text}: {cause}");
+            next = cause.source();
+        }
+        Self(text)
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code) = self.code();
         let detail = FailureDetail { code: code.into(), message: self.message() };
-        (status, Json(Failure { error: detail })).into_response()
+        let mut response = (status, Json(Failure { error: detail })).into_response();
+        if matches!(self, Self::TooMany | Self::Store(_)) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Self::Store(cause) = &self {
+            response.extensions_mut().insert(Cause::of(cause));
+        }
+        response
     }
 }

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::app::App;
-use crate::error::ApiError;
+use crate::error::{ApiError, Cause};
 use crate::routes::{admin, health, media, openapi, page, session};
 
 /// Bytes of a request: a page sends 60 KB at most.
@@ -73,6 +73,9 @@ async fn guard(State(app): State<App>, request: Request, next: Next) -> Response
     let status = response.status();
     if status.is_server_error() {
         app.counts.n_failed.fetch_add(1, Ordering::Relaxed);
+        if let Some(Cause(cause)) = response.extensions_mut().remove::<Cause>() {
+            (app.log)(&cause);
+        }
     } else if status.is_client_error() {
         app.counts.n_refused.fetch_add(1, Ordering::Relaxed);
     }

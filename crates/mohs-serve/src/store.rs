@@ -102,8 +102,22 @@ pub enum StoreError {
 pub struct Store {
     place: Arc<Place>,
     writer: Arc<Writer>,
-    readers: Arc<Mutex<Vec<Box<dyn Connection>>>>,
+    readers: Arc<Readers>,
     n_readers: Arc<Semaphore>,
+}
+
+/// Connections that read and are idle now.
+#[derive(Default)]
+struct Readers(Mutex<Vec<Box<dyn Connection>>>);
+
+impl Drop for Readers {
+    /// A connection to Postgres waits while it closes, which a thread of the runtime may not.
+    fn drop(&mut self) {
+        let idle = self.0.lock().map(|mut idle| std::mem::take(&mut *idle)).unwrap_or_default();
+        if !idle.is_empty() {
+            std::thread::spawn(move || drop(idle));
+        }
+    }
 }
 
 /// Connections that read at the same time.
@@ -155,14 +169,14 @@ impl Store {
         &self,
         job: impl FnOnce(&mut dyn Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let idle = self.readers.lock().ok().and_then(|mut idle| idle.pop());
+        let idle = self.readers.0.lock().ok().and_then(|mut idle| idle.pop());
         let mut connection = match idle.filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
             None => self.place.open()?,
         };
         let outcome = job(connection.as_mut());
         if outcome.is_ok()
-            && let Ok(mut idle) = self.readers.lock()
+            && let Ok(mut idle) = self.readers.0.lock()
         {
             idle.push(connection);
         }

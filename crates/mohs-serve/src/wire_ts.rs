@@ -6,8 +6,8 @@ use ts_rs::{Config, TS};
 use crate::wire::*;
 
 const HEADER: &str = "\
-// What page and server say to each other. Made from crates/mohs-serve/src/wire.rs; change that file,
-// not this one.
+// What page and server say to each other. Mirrors crates/mohs-serve/src/wire.rs, in the form ts-rs
+// prints; change that file, not this one.
 ";
 
 fn text() -> String {
@@ -37,8 +37,16 @@ fn text() -> String {
         Failure::decl(&config),
         FailureDetail::decl(&config),
     ];
-    let types: Vec<String> = types.iter().map(|text| format!("\nexport {text}\n")).collect();
+    let types: Vec<String> =
+        types.iter().map(|text| format!("\nexport {}\n", without_comments(text))).collect();
     HEADER.to_owned() + &types.concat()
+}
+
+/// Returns a declaration on one line; what fields mean stands in `wire.rs`.
+fn without_comments(text: &str) -> String {
+    let parts = text.split("/**").map(|part| part.split_once("*/").map_or(part, |(_, rest)| rest));
+    let line = parts.collect::<String>().replace('\n', " ");
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::args::{Color, Talk};
 use crate::error::CliError;
 
 /// How to speak, decided once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ui {
     is_quiet: bool,
     is_coloured: bool,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mohs_data::Seed;
+use tokio::task::JoinSet;
 
 use crate::Clock;
 use crate::app::{App, Setup, StartError};
@@ -30,6 +31,9 @@ pub struct TrialRun {
     pub spread: i64,
 }
 
+/// Bots that take part at the same time.
+const TOGETHER: usize = 20;
+
 /// Lets bots take part in a study on a database of their own; some leave, some screens drop frames.
 pub async fn trial_run(hosted: Arc<Hosted>, n_bots: usize) -> Result<TrialRun, StartError> {
     let folder = tempfile::tempdir().map_err(|cause| StoreError::Sink(Box::new(cause)))?;
@@ -41,22 +45,30 @@ pub async fn trial_run(hosted: Arc<Hosted>, n_bots: usize) -> Result<TrialRun, S
     let app = App::start(store, vec![Arc::clone(&hosted)], setup).await?;
     let transport = InProcess(router(app.clone()));
     let crowd = Crowd::new(&hosted, Seed(1)).troubled(0.3, 0.05);
+    let crowd = Arc::new(crowd);
     let mut run = TrialRun { n_bots, ..TrialRun::default() };
-    for idx in 0..n_bots {
-        // Those who left are given up before the next one comes, as over days in life.
+    for first in (0..n_bots).step_by(TOGETHER) {
+        // Those who left are given up before the next ones come, as over days in life.
         clock.turn(hosted.lease_ms() + 1);
-        let request = join_request(Some(&format!("bot-{idx}")));
-        let ended = match Bot::join(transport.clone(), &hosted.name, &request).await {
-            Ok(mut bot) => bot.take_part(&mut crowd.person(idx)).await,
-            Err(error) => Err(error),
-        };
-        match ended {
-            Ok(ended) => {
-                run.n_trials += ended.n_trials;
-                run.n_complete += usize::from(ended.code.is_some());
+        let mut together = JoinSet::new();
+        for idx in first..n_bots.min(first + TOGETHER) {
+            let (crowd, transport) = (Arc::clone(&crowd), transport.clone());
+            let study = hosted.name.clone();
+            together.spawn(async move {
+                let request = join_request(Some(&format!("bot-{idx}")));
+                let mut bot = Bot::join(transport, &study, &request).await?;
+                bot.take_part(&mut crowd.person(idx)).await
+            });
+        }
+        for ended in together.join_all().await {
+            match ended {
+                Ok(ended) => {
+                    run.n_trials += ended.n_trials;
+                    run.n_complete += usize::from(ended.code.is_some());
+                }
+                Err(error) if error.code() == "study_full" => run.n_turned_away += 1,
+                Err(_) => run.n_failed += 1,
             }
-            Err(error) if error.code() == "study_full" => run.n_turned_away += 1,
-            Err(_) => run.n_failed += 1,
         }
     }
     let name = hosted.name.clone();

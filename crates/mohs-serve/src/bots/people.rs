@@ -90,7 +90,7 @@ impl Person<'_> {
             let gap = difficulty(&trial.image) - difficulty(right);
             let is_left = self.draw.chance(1.0 / (1.0 + (-1.5 * gap).exp()));
             let response = if is_left { "left" } else { "right" };
-            return Answer { response: Some(response.into()), rt_ms };
+            return Answer::new(Some(response.into()), rt_ms);
         }
         #[expect(clippy::cast_precision_loss, reason = "options are few")]
         let guess_rate = 1.0 / trial.options.len().max(1) as f64;
@@ -108,6 +108,6 @@ impl Person<'_> {
             _ if others.is_empty() => None,
             _ => Some(others[self.draw.below(others.len())].clone()),
         };
-        Answer { response, rt_ms }
+        Answer { beep_ms: block.beep_ms, ..Answer::new(response, rt_ms) }
     }
 }

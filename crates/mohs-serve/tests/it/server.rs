@@ -96,5 +96,5 @@ fn fresh_place(folder: &Path) -> Place {
 
 /// Returns the first answer on offer.
 pub(crate) fn first_option(trial: &PlannedTrial) -> Answer {
-    Answer { response: trial.options.first().cloned(), rt_ms: 700.0 }
+    Answer::new(trial.options.first().cloned(), 700.0)
 }

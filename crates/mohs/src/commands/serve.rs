@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mohs_serve::app::{App, Setup, StartError};
+use mohs_serve::app::{App, Log, Setup, StartError};
 use mohs_serve::hosted::{Hosted, LaunchError};
 use mohs_serve::listen::{self, TlsFiles};
 use mohs_serve::router::router;
@@ -79,7 +79,9 @@ pub(crate) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CliError> {
     let store = open_store(&place)?;
     let is_encrypted =
         tls.is_some() || args.public_url.as_deref().is_some_and(|url| url.starts_with("https:"));
-    let setup = Setup { trusts_proxy: args.behind_proxy, is_encrypted, ..Setup::default() };
+    let speaker = ui.clone();
+    let log: Log = Arc::new(move |cause| speaker.say(&format!("a request failed: {cause}")));
+    let setup = Setup { trusts_proxy: args.behind_proxy, is_encrypted, log, ..Setup::default() };
     runtime.block_on(async {
         let app = App::start(store, hosted, setup).await.map_err(start_error)?;
         let listener = TcpListener::bind(args.bind).await.map_err(|cause| {

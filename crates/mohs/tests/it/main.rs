@@ -19,6 +19,7 @@ mod people;
 mod predictions;
 mod real_data;
 mod reference;
+mod serve;
 mod speed_accuracy;
 mod study;
 mod viewing_time;
