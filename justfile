@@ -53,6 +53,15 @@ bench-peers *args:
 bench-eval *args:
     python3 tools/bench_eval.py {{ args }}
 
+# Race `mohs prepare` against numpy and Pillow
+bench-prepare *args:
+    cargo build --release
+    python3 tools/bench_prepare.py {{ args }}
+
+# Make the fixtures of crops, masks and conditions anew; `python` needs numpy and Pillow
+stimulus-fixtures python="python3":
+    {{ python }} tools/make_stimulus_fixtures.py crates/mohs-vision/tests/fixtures/stimulus.json
+
 # Race trainings against PyTorch
 bench-fit *args:
     python3 tools/bench_fit.py {{ args }}

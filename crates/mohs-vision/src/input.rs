@@ -8,7 +8,7 @@
 
 mod geometry;
 mod preset;
-mod resample;
+pub(crate) mod resample;
 mod side_file;
 
 use std::borrow::Cow;

@@ -4,8 +4,9 @@
 //! can run without a download. [`input`] turns pictures into what a model takes, [`probe`] changes
 //! them on the way, [`network`] is a model file ready to run, [`engine`] is what runs it, and
 //! [`run`] keeps the engine fed. [`labels`] turns outputs into labels, and [`evaluate`] puts all of
-//! it together; [`min_epsilon`] attacks. [`networks`] makes small networks and [`fit`] trains any. Nothing here talks to a
-//! terminal, the internet or a clock. Read [`world`] or [`engine`] next.
+//! it together; [`min_epsilon`] attacks. [`networks`] makes small networks and [`fit`] trains any.
+//! [`stimulus`] makes what people are shown. Nothing here talks to a terminal, the internet or a
+//! clock. Read [`world`] or [`engine`] next.
 
 pub mod engine;
 pub mod evaluate;
@@ -19,4 +20,5 @@ pub mod networks;
 pub mod pixels;
 pub mod probe;
 pub mod run;
+pub mod stimulus;
 pub mod world;

@@ -13,7 +13,7 @@ mod kind;
 mod noise;
 mod parameter;
 mod pass;
-mod random;
+pub(crate) mod random;
 mod rotation;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     attack, check, completions, demo, engines, eval, export, fit, import, init, merge, network,
-    report, score, serve, simulate,
+    prepare, report, score, serve, simulate,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Init(init::InitArgs),
     Check(check::CheckArgs),
+    Prepare(prepare::PrepareArgs),
     Import(import::ImportArgs),
     Simulate(simulate::SimulateArgs),
     Score(score::ScoreArgs),

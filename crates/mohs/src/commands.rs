@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod merge;
 pub(crate) mod network;
+pub(crate) mod prepare;
 pub(crate) mod report;
 pub(crate) mod score;
 pub(crate) mod serve;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Demo(args) => demo::run(&args, ui),
         Command::Init(args) => init::run(&args, ui),
         Command::Check(args) => check::run(&args, ui),
+        Command::Prepare(args) => prepare::run(&args, ui),
         Command::Import(args) => import::run(&args, ui),
         Command::Simulate(args) => simulate::run(&args, ui),
         Command::Score(args) => score::run(&args, ui),

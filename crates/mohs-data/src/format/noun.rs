@@ -8,7 +8,7 @@ use super::csv_rows::CsvRows;
 use super::parquet_rows::ParquetRows;
 use super::table::{Record, RowSource as _, Schema, is_parquet};
 use crate::{
-    Comparison, Difficulty, Exclusion, FileError, MinEpsilon, Prediction, Stimulus, Trial,
+    Comparison, Difficulty, Exclusion, FileError, MinEpsilon, Prediction, Prepared, Stimulus, Trial,
 };
 
 /// Columns that give a noun away when no version column does, most telling first.
@@ -31,10 +31,11 @@ pub fn noun_of(path: &Path) -> Result<Option<&'static str>, FileError> {
         CsvRows::open(path, "table")?.names()
     };
     let has = |name: &str| names.iter().any(|known: &CompactString| known == name);
-    let schemas: [&Schema; 7] = [
+    let schemas: [&Schema; 8] = [
         MinEpsilon::SCHEMA,
         Comparison::SCHEMA,
         Prediction::SCHEMA,
+        Prepared::SCHEMA,
         Difficulty::SCHEMA,
         Exclusion::SCHEMA,
         Trial::SCHEMA,

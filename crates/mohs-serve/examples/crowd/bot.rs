@@ -65,8 +65,8 @@ pub(crate) async fn take_part(
         page: "consent".into(),
         choices: BTreeMap::from([("agreed".into(), "yes".into())]),
     });
-    let leaves_after: Option<u32> = (bot.rng.random::<f64>() < options.drop_out)
-        .then(|| bot.rng.random_range(1..20));
+    let leaves_after: Option<u32> =
+        (bot.rng.random::<f64>() < options.drop_out).then(|| bot.rng.random_range(1..20));
     let mut n_answered = 0;
     let mut did_anything = false;
     while let Some(block) = bot.block().await {

@@ -131,8 +131,8 @@ fn main() {
 /// Sends the crowd, so many at once.
 async fn run(options: Arc<Options>, tally: Arc<Tally>) {
     let seats = Arc::new(Semaphore::new(options.at_once));
-    let end = (0.0 < options.seconds)
-        .then(|| Instant::now() + Duration::from_secs_f64(options.seconds));
+    let end =
+        (0.0 < options.seconds).then(|| Instant::now() + Duration::from_secs_f64(options.seconds));
     let mut people = Vec::new();
     let mut n_empty = 0;
     for participant in 0..options.participants {

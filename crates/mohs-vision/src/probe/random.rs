@@ -1,4 +1,4 @@
-//! Random numbers of one probe on one stimulus.
+//! Random numbers of one probe, or one mask, on one stimulus.
 //!
 //! The stream is keyed by what it is for and by nothing else. Uniform and normal numbers are made
 //! here from raw words, because a library's sampling may change between versions and our
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::ProbeKey;
 
 /// A stream of random numbers.
-pub(in crate::probe) struct Random {
+pub(crate) struct Random {
     words: ChaCha8Rng,
     /// The second of the two normal numbers that are made at a time.
     spare: Option<f64>,
@@ -21,7 +21,7 @@ impl Random {
     ///
     /// Strengths are not part of the key: stronger noise is the same noise, made larger, so
     /// differences between strengths are not blurred by luck.
-    pub(in crate::probe) fn new(key: &ProbeKey, kind: &str, draw: u64) -> Random {
+    pub(crate) fn new(key: &ProbeKey, kind: &str, draw: u64) -> Random {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"mohs probe");
         hasher.update(&key.seed.0.to_le_bytes());
@@ -34,7 +34,7 @@ impl Random {
     }
 
     /// Returns a number in `[0, 1)`.
-    pub(in crate::probe) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         // 53 bits fill a double's mantissa exactly.
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
         let bits = (self.words.next_u64() >> 11) as f64;
@@ -42,7 +42,7 @@ impl Random {
     }
 
     /// Returns a standard normal number (Box and Muller 1958, both of the pair).
-    pub(in crate::probe) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }
@@ -54,7 +54,7 @@ impl Random {
 
     /// Returns a standard normal number that is at most `limit` away from zero; others are drawn
     /// again.
-    pub(in crate::probe) fn truncated_normal(&mut self, limit: f64) -> f64 {
+    pub(crate) fn truncated_normal(&mut self, limit: f64) -> f64 {
         loop {
             let number = self.normal();
             if number.abs() <= limit {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mohs_data::format::{ReadOptions, folder_of_stimuli, read_stimuli};
 use mohs_data::{
     Annotation, Checks, Comparison, Difficulty, Exclusion, FileError, Manifest, MinEpsilon,
-    Prediction, Problem, Stimulus, Study, Trial, check,
+    Prediction, Prepared, Problem, Stimulus, Study, Trial, check,
 };
 use mohs_report::Summary;
 use mohs_score::human::exclusion;
@@ -14,7 +14,7 @@ use mohs_vision::network::Network;
 use mohs_vision::pixels;
 use rayon::prelude::*;
 
-use crate::commands::eval;
+use crate::commands::{eval, prepare};
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -22,7 +22,8 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  mohs check my-study             the study, its stimuli, every picture, its trials
+  mohs check my-study             the study, its stimuli, every picture, what was prepared, its
+                                  trials
   mohs check trials.parquet       one table
   mohs check trials.csv --stimuli stimuli.csv
                                   a table against what was shown
@@ -97,6 +98,9 @@ fn check_study(path: &Path, ui: &Ui) -> Result<(), CliError> {
     let annotations = folder.join("annotations.json");
     if annotations.is_file() {
         check_json(&annotations, ui)?;
+    }
+    if let Some((table, what)) = prepare::check(path)? {
+        ok(ui, &table, &what)?;
     }
     for name in ["trials.csv", "trials.parquet"] {
         let trials_path = folder.join(name);
@@ -242,6 +246,10 @@ fn check_table(path: &Path, checks: &Checks<'_>, ui: &Ui) -> Result<(), CliError
         Some("exclusions") => {
             let rows: Vec<Exclusion> = mohs_data::format::read_all(path, &options)?;
             ok(ui, path, &format!("{} exclusions", rows.len()))
+        }
+        Some("prepared stimuli") => {
+            let rows: Vec<Prepared> = mohs_data::format::read_all(path, &options)?;
+            ok(ui, path, &format!("{} prepared stimuli", rows.len()))
         }
         _ => {
             let rows: Vec<Trial> = check::read_trials(path, checks)?;

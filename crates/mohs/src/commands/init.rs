@@ -1,10 +1,14 @@
 //! `mohs init`: start a study folder.
+//!
+//! Pictures come from `--from` or from the built-in world; `init/template.rs` writes the study file.
+
+mod template;
 
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use mohs_data::format::{ReadOptions, atomic, coco, folder_of_stimuli, read_stimuli, write_all};
-use mohs_data::{Annotation, Stimulus, Study};
+use mohs_data::{Annotation, Stimulus, Study, Task};
 use mohs_vision::world::{LARGEST_SIDE, SMALLEST_SIDE, WorldPlan};
 
 use super::check;
@@ -22,21 +26,27 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Subcommand)]
 enum InitTask {
-    Flash(FlashArgs),
+    /// Start a viewing-time study: pictures flashed for 17 ms to 10 s
+    Flash(StudyArgs),
+    /// Start a speed–accuracy study: answers at a beep
+    Beep(StudyArgs),
+    /// Start a study of paired judgements: which of two pictures is harder?
+    Pairs(StudyArgs),
+    /// Start a study without time pressure: what does the picture show?
+    Rate(StudyArgs),
 }
 
-/// Start a viewing-time study: pictures flashed for 17 ms to 10 s
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Examples:
+Examples (`flash` stands for any task):
   mohs init flash my-study --from photos/            one folder per class
   mohs init flash my-study --from annotations.json --images val2017
-                                                     a COCO file; outlines come along
+                                                     a COCO file; boxes and outlines come along
   mohs init flash my-study --from val.txt            lines of `file label`
   mohs init flash my-study                           the built-in world
 
 Pictures are not copied; stimuli.csv points to where they are.")]
-pub(crate) struct FlashArgs {
+pub(crate) struct StudyArgs {
     /// Folder to make
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -59,12 +69,16 @@ pub(crate) struct FlashArgs {
 }
 
 pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), CliError> {
-    match &args.task {
-        InitTask::Flash(args) => flash(args, ui),
-    }
+    let (task, args) = match &args.task {
+        InitTask::Flash(args) => (Task::Flash, args),
+        InitTask::Beep(args) => (Task::Beep, args),
+        InitTask::Pairs(args) => (Task::Pairs, args),
+        InitTask::Rate(args) => (Task::Rate, args),
+    };
+    start(task, args, ui)
 }
 
-fn flash(args: &FlashArgs, ui: &Ui) -> Result<(), CliError> {
+fn start(task: Task, args: &StudyArgs, ui: &Ui) -> Result<(), CliError> {
     let output = &args.folder;
     if !folder::is_empty(output) {
         return Err(CliError::input(format!("`{}` is not empty", output.display()))
@@ -91,14 +105,21 @@ fn flash(args: &FlashArgs, ui: &Ui) -> Result<(), CliError> {
         }
     };
     let study = output.join("study.toml");
-    atomic::write_file(&study, template(&name_of(output), &stimuli).as_bytes())?;
+    atomic::write_file(&study, template::study(task, &name_of(output), &stimuli).as_bytes())?;
     Study::read(&study)?;
     let shown = output.display();
+    let simulate = match task {
+        Task::Flash => {
+            format!("\n  mohs simulate {shown}/study.toml       how many participants do you need?")
+        }
+        _ => String::new(),
+    };
     ui.say(&format!(
         "made {shown}: study.toml and stimuli.csv with {} stimuli\n\n\
          Try next:\n  \
-         mohs check {shown}                     reads everything, changes nothing\n  \
-         mohs simulate {shown}/study.toml       how many participants do you need?",
+         mohs check {shown}                     reads everything, changes nothing{simulate}\n  \
+         mohs prepare {shown}                   makes what participants are shown\n  \
+         mohs serve {shown}                     runs it in a browser",
         stimuli.len()
     ));
     Ok(())
@@ -137,79 +158,4 @@ fn name_of(output: &Path) -> String {
     let name = output.canonicalize().ok();
     let name = name.as_deref().and_then(Path::file_name);
     name.map_or_else(|| "study".into(), |name| name.to_string_lossy().into_owned())
-}
-
-/// Returns a study file with a word on each choice.
-fn template(name: &str, stimuli: &[Stimulus]) -> String {
-    let mut labels: Vec<&str> = stimuli.iter().map(|stimulus| stimulus.label.as_str()).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let quoted: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
-    format!(
-        "# A viewing-time study. Every choice that changes a result stands here.
-# All keys: docs/formats/study.md. Check it with `mohs check`.
-version = 1
-name = {name}
-task = \"flash\"
-stimuli = \"stimuli.csv\"
-# What participants choose from; the guess rate is one over their number.
-labels = [{labels}]
-
-[flash]
-# Exposures that 60 Hz screens can show: 1, 3, 6, 9, 15 and 600 frames.
-exposures_ms = [17, 50, 100, 150, 250, 10000]
-# People who see each stimulus at each exposure: 7 x 6 exposures = 42 trials per stimulus.
-participants_per_cell = 7
-trials_per_participant = 50
-fixation_ms = 500
-mask_ms = 500
-
-[exclusions]
-# Participants below this accuracy at the longest exposure are set aside, and counted.
-min_accuracy_at_longest = 0.6
-# Trials answered sooner than anybody can see, in milliseconds after onset.
-min_rt_ms = 150
-# Only the first time a participant sees a stimulus counts.
-repeated_stimuli = true
-# Trials that the screen did not show as planned.
-timing = [\"long\", \"short\", \"dropped\"]
-
-[score]
-# Recognised means: at least this share of answers is right.
-criterion = 0.5
-# `stays`: recognised there and at every longer exposure. `first`: recognised there.
-rule = \"stays\"
-confidence = 0.95
-n_resamples = 1000
-
-[simulate]
-# Share of stimuli whose band should come out right.
-goal = 0.7
-drop_out = 0.05
-seconds_per_trial = 6
-pay_per_hour = 12
-recruiter_fee = 0.33
-",
-        name = quoted_name(name),
-        labels = quoted.join(", "),
-    )
-}
-
-/// Writes a text as a TOML string.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", c as u32)),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-fn quoted_name(name: &str) -> String {
-    quoted(if name.is_empty() { "study" } else { name })
 }

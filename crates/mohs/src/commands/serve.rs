@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mohs_data::Study;
 use mohs_serve::app::{App, Log, Setup, StartError};
 use mohs_serve::hosted::{Hosted, LaunchError};
 use mohs_serve::listen::{self, TlsFiles};
@@ -13,6 +14,7 @@ use mohs_serve::store::{Place, Store, StoreError};
 use mohs_serve::token::Role;
 use tokio::net::TcpListener;
 
+use super::prepare;
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -28,7 +30,7 @@ Examples:
 Stop with Ctrl-C. Nothing is lost: everything that was confirmed is on disk.
 docs/formats/hosting.md says what is stored.")]
 pub(crate) struct ServeArgs {
-    /// Folders of studies, each with study.toml and prepared stimuli
+    /// Folders of studies; their pictures are prepared where that is still to be done
     #[arg(required = true, value_name = "STUDY")]
     studies: Vec<PathBuf>,
     /// Address and port to listen on
@@ -58,6 +60,7 @@ pub(crate) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CliError> {
     let mut hosted = Vec::new();
     for folder in &args.studies {
         let what = format!("cannot host `{}`", folder.display());
+        prepare(folder, ui).map_err(|error| error.while_doing(&what))?;
         let read = Hosted::read(folder);
         hosted.push(Arc::new(read.map_err(|error| launch_error(error).while_doing(&what))?));
     }
@@ -106,6 +109,20 @@ pub(crate) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CliError> {
     })?;
     ui.say("stopped");
     Ok(())
+}
+
+/// Makes what participants are shown, where it is missing or out of date. A study that came with its
+/// prepared pictures alone is taken as it is.
+fn prepare(folder: &Path, ui: &Ui) -> Result<(), CliError> {
+    let is_there = |study: Study| folder.join(study.stimuli).exists();
+    if !Study::read(&folder.join("study.toml")).is_ok_and(is_there) {
+        return Ok(());
+    }
+    let prepared = prepare::prepare_if_needed(folder, ui)?;
+    if 0 < prepared.n_made {
+        ui.say(&prepared.summary());
+    }
+    prepared.fit_to_show()
 }
 
 fn tell(ui: &Ui, app: &App, url: &str, place: &Place) {

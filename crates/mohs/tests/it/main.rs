@@ -17,6 +17,7 @@ mod network;
 mod pairs;
 mod people;
 mod predictions;
+mod prepare;
 mod real_data;
 mod reference;
 mod serve;
