@@ -105,7 +105,8 @@ impl App {
                 return Err(LaunchError::SameName { name }.into());
             }
         }
-        for hosted in studies.values().cloned() {
+        for hosted in studies.values() {
+            let hosted: Arc<Hosted> = Arc::clone(hosted);
             store.write(move |tx| launch::launch(tx, &hosted, now_ms)).await?;
         }
         let fresh = || hex(&random::<32>());
@@ -134,7 +135,8 @@ impl App {
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         let now_ms = self.clock.now_ms();
         let mut n = 0;
-        for hosted in self.studies.values().cloned() {
+        for hosted in self.studies.values() {
+            let hosted = Arc::clone(hosted);
             n += self.store.write(move |tx| lease::sweep(tx, &hosted, now_ms)).await?;
         }
         Ok(n)

@@ -292,8 +292,8 @@ impl Answer {
             cue: "sound".into(),
             planned_ms: onset_ms + beep_ms,
             sounded_ms: onset_ms + beep_ms + 2.0,
-            base_latency_ms: Some(10.0),
-            output_latency_ms: Some(20.0),
+            base_lag_ms: Some(10.0),
+            output_lag_ms: Some(20.0),
             feedback: feedback.into(),
         })
     }

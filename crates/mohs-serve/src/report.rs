@@ -121,8 +121,8 @@ impl TrialReport {
             ("handled_ms", self.handled_ms),
             ("beep.planned_ms", beep.map(|beep| beep.planned_ms)),
             ("beep.sounded_ms", beep.map(|beep| beep.sounded_ms)),
-            ("beep.base_latency_ms", beep.and_then(|beep| beep.base_latency_ms)),
-            ("beep.output_latency_ms", beep.and_then(|beep| beep.output_latency_ms)),
+            ("beep.base_latency_ms", beep.and_then(|beep| beep.base_lag_ms)),
+            ("beep.output_latency_ms", beep.and_then(|beep| beep.output_lag_ms)),
             ("longest_gap_ms", Some(self.longest_gap_ms)),
         ];
         let clocks = clocks.into_iter().filter_map(|(field, value)| Some((field, value?)));

@@ -295,6 +295,7 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most events are trials, the largest")]
 pub enum EventBody {
     /// The participant finished a page (`consent`, `gate`, `calibration`, `sound`, `instructions`,
     /// `break`, `gate_warning`, `debrief`), with what they chose there.
@@ -400,9 +401,11 @@ pub struct BeepReport {
     /// When it was heard or seen as far as the page can tell, on the page's clock.
     pub sounded_ms: f64,
     /// `AudioContext.baseLatency`, in ms.
-    pub base_latency_ms: Option<f64>,
+    #[serde(rename = "base_latency_ms")]
+    pub base_lag_ms: Option<f64>,
     /// `AudioContext.outputLatency`, in ms.
-    pub output_latency_ms: Option<f64>,
+    #[serde(rename = "output_latency_ms")]
+    pub output_lag_ms: Option<f64>,
     /// What the participant was told: `early`, `late` or `ok`.
     pub feedback: String,
 }

@@ -41,7 +41,7 @@ pub fn open(batch: EventBatch) -> Result<Vec<Opened>, ApiError> {
         let seq = event.seq;
         let is_hash = event.hash.len() == 64
             && event.hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let is_in_range = 1 <= seq && seq <= MOST_SEQ && event.body.len() <= MOST_BYTES;
+        let is_in_range = (1..=MOST_SEQ).contains(&seq) && event.body.len() <= MOST_BYTES;
         // Postgres keeps no text with a zero in it.
         if !is_hash || !is_in_range || event.body.contains('\0') {
             return Err(ApiError::EventBad { seq });

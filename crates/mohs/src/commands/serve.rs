@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CliError> {
             }
         });
         listen::serve(listener, tls, router(app), until_stopped()).await;
-        Ok(())
+        Ok::<(), CliError>(())
     })?;
     ui.say("stopped");
     Ok(())

@@ -45,21 +45,44 @@ fn a_study_that_is_not_prepared_is_refused() {
     let place = Place::new();
     std::fs::create_dir(place.path("empty")).expect("because the folder is ours");
     Study::new("x", Task::Flash).write(&place.path("empty/study.toml")).expect("ours");
-    insta::assert_snapshot!(place.run(&["serve", "empty"]).all(), @"");
+    insta::assert_snapshot!(place.run(&["serve", "empty"]).all(), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: cannot host `empty`
+      caused by: `empty` has no prepared stimuli
+
+    hint: run `mohs prepare empty/study.toml`
+    ");
 }
 
 #[test]
 fn a_study_that_flashes_too_often_is_refused() {
     let place = Place::new();
     study(&place.path("fast"), 2, 4.0);
-    insta::assert_snapshot!(place.run(&["serve", "fast"]).all(), @"");
+    insta::assert_snapshot!(place.run(&["serve", "fast"]).all(), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: cannot host `fast`
+      caused by: `s0` flashes 4 times in a second; more than 3 may cause seizures
+
+    hint: leave the stimulus out, show it for longer or with a mask of like brightness; or say why it is allowed in study.toml: [safety] flash_override
+    ");
 }
 
 #[test]
 fn several_studies_need_a_database_that_is_named() {
     let place = Place::new();
     study(&place.path("a"), 2, 1.0);
-    insta::assert_snapshot!(place.run(&["serve", "a", "a"]).all(), @"");
+    insta::assert_snapshot!(place.run(&["serve", "a", "a"]).all(), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: several studies share one database
+
+    hint: name it: --db sqlite:studies.db
+    ");
 }
 
 struct Served {
