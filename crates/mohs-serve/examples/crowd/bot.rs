@@ -167,8 +167,8 @@ impl Bot<'_> {
             cue: "sound".into(),
             planned_ms: onset + beep_ms,
             sounded_ms: onset + beep_ms + 0.5,
-            base_latency_ms: Some(5.0),
-            output_latency_ms: Some(20.0),
+            base_lag_ms: Some(5.0),
+            output_lag_ms: Some(20.0),
             feedback: "ok".into(),
         });
         TrialReport {
