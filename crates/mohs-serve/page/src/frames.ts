@@ -19,6 +19,11 @@ const CALM_FRAMES = 6;
 /** A callback that begins later than this after its stamp, in periods, may miss its refresh. Found with
  * traces of Chromium under load: with 0.5 and less, no frame that was presented late passed. */
 export const MOST_LAG_PERIODS = 0.4;
+/** How much of the strain of late frames is left with each frame: a half after half a second. */
+const STRAIN_LEFT = 0.98;
+/** About as many late frames in the last second before the image may appear. A page that is often
+ * late runs on a machine that is short of time, and its compositor is late too, unseen. */
+const MOST_STRAIN = 2;
 /** Callbacks after the change to the mask that are looked at. */
 const FRAMES_AFTER = 3;
 /** Exposures from here on bear a late frame. */
@@ -51,7 +56,7 @@ export class Player {
   wasCalm = false;
 
   private table: FrameTable = { cross: 1, image: 1, mask: 1 };
-  private period = 1;
+  private readonly period: number;
   private last = NaN;
   private beforeLast = NaN;
   private anchor = 0;
@@ -61,11 +66,15 @@ export class Player {
   private framesAfterMask = 0;
   private isWanted = false;
   private leastLag = Infinity;
+  private strain = 0;
+
+  constructor(period_ms: number) {
+    this.period = period_ms;
+  }
 
   /** Arms the player; the cross comes with the next frame. */
-  begin(table: FrameTable, period_ms: number): void {
+  begin(table: FrameTable): void {
     this.table = table;
-    this.period = period_ms;
     this.stamps.fill(0);
     this.lags.fill(0);
     this.longestGap = 0;
@@ -103,6 +112,8 @@ export class Player {
     }
     if (CROSS <= this.phase && this.phase <= MASK && this.longestGap < gap) this.longestGap = gap;
     const isEven = 0.5 * this.period <= gap && gap <= 1.5 * this.period;
+    const isLate = !isEven || MOST_LAG_PERIODS * this.period < lag;
+    this.strain = STRAIN_LEFT * this.strain + (isLate ? 1 : 0);
     switch (this.phase) {
       case IDLE:
         if (this.isWanted && !Number.isNaN(this.beforeLast)) {
@@ -111,12 +122,13 @@ export class Player {
         }
         break;
       case CROSS: {
-        this.calm = isEven && lag <= MOST_LAG_PERIODS * this.period ? this.calm + 1 : 0;
+        this.calm = isLate ? 0 : this.calm + 1;
         const k = this.refreshes(t);
         // A late frame before the image only makes the cross longer, which does no harm.
-        const isDue = this.table.cross <= k && CALM_FRAMES <= this.calm;
+        const isCalm = CALM_FRAMES <= this.calm && this.strain < MOST_STRAIN;
+        const isDue = this.table.cross <= k && isCalm;
         if (isDue || this.table.cross + MOST_POSTPONED <= k) {
-          this.wasCalm = CALM_FRAMES <= this.calm;
+          this.wasCalm = isCalm;
           this.change(IMAGE, t);
           this.imageCallbacks = 1;
         }
@@ -159,6 +171,7 @@ export class Player {
 
   /** Forgets stamps from before a pause, in which no frames came. */
   resumeAfterPause(): void {
+    this.strain = 0;
     this.last = NaN;
     this.beforeLast = NaN;
   }

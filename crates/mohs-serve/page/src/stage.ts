@@ -36,7 +36,7 @@ export class Stage {
   /** Side of the canvas in device pixels. */
   readonly side: number;
   private readonly context: CanvasRenderingContext2D;
-  private readonly player = new Player();
+  private readonly player: Player;
   private request = 0;
   private flash: Flash | null = null;
   private finish: ((shown: Shown) => void) | null = null;
@@ -51,6 +51,7 @@ export class Stage {
     readonly period_ms: number,
     room = 1,
   ) {
+    this.player = new Player(period_ms);
     const ratio = devicePixelRatio;
     this.side = Math.round(side_px * ratio);
     const whole = Math.round(this.side * room);
@@ -84,7 +85,7 @@ export class Stage {
     this.drawnPhase = 0;
     return new Promise((resolve) => {
       this.finish = resolve;
-      this.player.begin(table, this.period_ms);
+      this.player.begin(table);
     });
   }
 

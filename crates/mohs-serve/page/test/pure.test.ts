@@ -55,11 +55,11 @@ describe("chain", () => {
 
 /** Walks a player through frames at these gaps, then evenly until it is done. */
 function played(planned: number, period: number, gapAt: (frame: number, phase: number) => number, drawn_ms = 2, lagAt: (frame: number, phase: number) => number = () => 1) {
-  const player = new Player();
+  const player = new Player(period);
   let t = 1000;
   player.step(t, t + lagAt(0, 0));
   player.step((t += period), t + lagAt(0, 0));
-  player.begin(frameTable(500, planned, 500, period), period);
+  player.begin(frameTable(500, planned, 500, period));
   const phases: number[] = [];
   for (let frame = 0; player.phase !== DONE && frame < 3000; frame++) {
     t += gapAt(frame, player.phase);
@@ -109,6 +109,12 @@ describe("frames", () => {
     expect(result).toEqual({ verdict: "ok", frames_shown: 3 });
     expect(player.longestGap).toBe(45);
     expect(phases.indexOf(IMAGE)).toBeGreaterThan(48 + 5);
+  });
+
+  test("after many late frames the image waits until they are a while ago", () => {
+    const { phases, result } = played(3, 10, (frame) => (39 < frame && frame < 46 ? 20 : 10));
+    expect(result.verdict).toBe("ok");
+    expect(phases.indexOf(IMAGE)).toBeGreaterThan(80);
   });
 
   test("a screen that never calms down shows the image at last, and the verdict knows", () => {
