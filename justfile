@@ -82,6 +82,18 @@ attack-fixtures python="python3" *args:
 network-fixtures python="python3" *args:
     {{ python }} tools/make_network_fixtures.py {{ args }}
 
+# Race `mohs serve` against Node + Express + Redis and psiTurk
+bench-serve *args:
+    python3 tools/bench_serve.py {{ args }}
+
+# Lost, doubled and reordered requests and a server that is killed: nothing may be lost
+chaos-serve *args:
+    python3 tools/chaos_serve.py {{ args }}
+
+# Whole sessions in a real browser against a built `mohs`
+test-browser mohs *args:
+    python3 tools/test_browser.py {{ mohs }} {{ args }}
+
 # Fuzz one reader for a while (needs nightly Rust and cargo-fuzz), e.g. `just fuzz trials_csv 600`
 fuzz target seconds="60":
     fuzz/seed.sh

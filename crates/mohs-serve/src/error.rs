@@ -31,6 +31,9 @@ pub enum ApiError {
     /// The token is of another session.
     #[error("the token is of another session")]
     TokenForeign,
+    /// The session was opened anew elsewhere.
+    #[error("the session was opened anew elsewhere")]
+    EpochOver,
     /// The participant withdrew: nothing is left.
     #[error("the session was deleted")]
     SessionWithdrawn,
@@ -108,6 +111,7 @@ impl ApiError {
             Self::IdMissing => (StatusCode::FORBIDDEN, "id_missing"),
             Self::TokenBad => (StatusCode::UNAUTHORIZED, "token_bad"),
             Self::TokenForeign => (StatusCode::FORBIDDEN, "token_foreign"),
+            Self::EpochOver => (StatusCode::CONFLICT, "epoch_over"),
             Self::SessionWithdrawn => (StatusCode::GONE, "session_withdrawn"),
             Self::EventConflict { .. } => (StatusCode::CONFLICT, "event_conflict"),
             Self::EventUnchained { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "event_unchained"),
@@ -138,6 +142,9 @@ impl ApiError {
             Self::TokenBad | Self::TokenForeign => {
                 "This page is out of date. Please reload it; your answers are saved.".into()
             }
+            Self::EpochOver => "This study was opened again elsewhere. Please go on there; your \
+                                answers are saved."
+                .into(),
             Self::SessionWithdrawn => {
                 "You withdrew from this study, and your data were deleted.".into()
             }

@@ -35,13 +35,17 @@ pub fn next(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     secret: &Secret,
-    (session, screen): (&str, &Screen),
+    (session, epoch, screen): (&str, u32, &Screen),
     now_ms: i64,
 ) -> Step<BlockAnswer> {
     lease::sweep(tx, hosted, now_ms)?;
     let Some(mut row) = session::find(tx, session)? else {
         return Ok(Err(ApiError::SessionWithdrawn));
     };
+    // Two pages with the same trials would show each picture twice.
+    if epoch < row.epoch {
+        return Ok(Err(ApiError::EpochOver));
+    }
     if row.state != State::Open {
         return Ok(Ok(BlockAnswer { block: None, n_done: row.n_done, n_total: row.n_total }));
     }

@@ -49,7 +49,7 @@ pub(crate) async fn block(
     block_step::check_screen(&request.screen)?;
     let (secret, now_ms) = (app.secret.clone(), app.clock.now_ms());
     let step = move |tx: &mut dyn crate::store::connection::Connection| {
-        let asked = (epoch.session.as_str(), &request.screen);
+        let asked = (epoch.session.as_str(), epoch.epoch, &request.screen);
         block_step::next(tx, &epoch.hosted, &secret, asked, now_ms)
     };
     app.store.write(step).await?.map(Json)

@@ -69,7 +69,8 @@ async fn who_comes_back_gets_what_is_left_of_the_block() {
     assert_eq!((back.joined.epoch, back.joined.n_done), (2, 2));
     let left = back.block().await.unwrap().block.unwrap();
     assert_eq!(left.trials[..], block.trials[2..]);
-    // What the old page still holds is taken after all.
+    // The old page gets no more trials, but what it still holds is taken after all.
+    assert_eq!(bot.block().await.unwrap_err().code(), "epoch_over");
     bot.answer(&block.trials[1], &first_option(&block.trials[1]), 0);
     bot.flush().await.unwrap();
     assert_eq!(server.cells().await.iter().map(|(done, _)| done).sum::<i64>(), 2);
