@@ -80,8 +80,9 @@ pub(super) const STEADY: Pace = Pace {
     n_checks_below_leap: 4,
     n_checks_if_hopeless: 4,
 };
-/// For attacks whose success comes and goes. Chosen on 208 pictures and one network by trying all ε
-/// of Jitter, to agree with them as often as a twelfth of their cost allows (`tools/bench_attack.py`).
+/// For attacks whose success comes and goes. Chosen among a few hundred by trying all ε of Jitter on
+/// 208 pictures of one small network, with a look at another, to agree with them as often as a twelfth
+/// of their cost allows; elsewhere it agrees less often (`docs/formats/attacks.md`).
 pub(super) const UNSTEADY: Pace = Pace {
     begin: 0.6,
     up: (1.1, 1.5),
