@@ -12,7 +12,7 @@ use mohs_data::{
 
 use super::attempt::{Attempt, Shelf};
 use super::examples::Example;
-use super::search::{self, Mode, Next, Seen};
+use super::search::{self, Before, Mode, Next, Seen};
 use super::{AttemptRow, Delivered, MinEpsilonError, Noise, Plan, Planned, size_of};
 use crate::evaluate::journal::JournalError;
 use crate::pixels::Pixels;
@@ -516,15 +516,14 @@ impl<'a> Task<'a> {
             mohs_data::Norm::Linf => linf,
             mohs_data::Norm::L2 => l2,
         };
-        let n_checks = if self.planned.attack.comes_and_goes {
-            search::N_CHECKS_UNSTEADY
-        } else {
-            search::N_CHECKS
-        };
+        let pace =
+            if self.planned.attack.comes_and_goes { &search::UNSTEADY } else { &search::STEADY };
+        let clean = f64::from(self.case.margin(&self.case.clean));
+        let before = Before { clean, guess };
         match (self.mode, self.how) {
             (Mode::Sweep, _) => search::sweep(grid, &self.seen),
             (_, How::Audited) if self.fast.is_none() => {
-                match search::fast(grid, &self.seen, guess, n_checks) {
+                match search::fast(grid, &self.seen, before, pace) {
                     Next::Found(found) => {
                         self.fast = Some(found);
                         search::exact(grid, &self.seen)
@@ -532,7 +531,7 @@ impl<'a> Task<'a> {
                     next => next,
                 }
             }
-            (Mode::Fast { .. }, How::Fast) => search::fast(grid, &self.seen, guess, n_checks),
+            (Mode::Fast { .. }, How::Fast) => search::fast(grid, &self.seen, before, pace),
             _ => search::exact(grid, &self.seen),
         }
     }
