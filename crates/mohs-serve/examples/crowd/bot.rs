@@ -8,7 +8,7 @@ use hyper::Method;
 use mohs_serve::wire::{
     Ack, Block, BlockAnswer, EndAnswer, Event, EventBody, Joined, PlannedTrial, TrialReport,
 };
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
