@@ -183,7 +183,7 @@ const TO_MEMORY: &str = "because writing to a string does not fail";
 
 impl PngFile {
     fn new(picture: &Rgb8) -> PngFile {
-        let bytes = picture.to_png();
+        let bytes = picture.to_quick_png();
         let sha256 = sha256(&bytes);
         PngFile { bytes, sha256 }
     }

@@ -30,7 +30,7 @@ pub enum Crop {
     /// The square around the object's box: the shorter side extended, black where the picture ends.
     /// Pictures without a box are taken whole.
     Box,
-    /// The whole picture, with black beside or below to make it square.
+    /// The whole picture, with black on both sides of its shorter one to make it square.
     Whole,
     /// The largest square in the middle.
     Centre,
@@ -40,7 +40,7 @@ pub enum Crop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaskForm {
-    /// Uniform noise added to the phase, as the viewing-time paper says.
+    /// Uniform noise of up to a full turn added to the phase, as the viewing-time paper says.
     Paper,
     /// The phase replaced by that of white noise, as its published code does.
     PublishedCode,

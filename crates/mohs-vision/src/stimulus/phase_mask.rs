@@ -105,22 +105,21 @@ impl MaskMaker {
     /// `turns` must have `side²` entries, opposite for opposite frequencies.
     pub fn turned(&self, picture: &Rgb8, turns: &[f64]) -> Rgb8 {
         let planes = self.turned_planes(picture, turns);
-        self.picture(&planes, |number| (number.clamp(0.0, 1.0) * 255.0).round())
+        self.picture(&planes, |number| number.clamp(0.0, 1.0) * 255.0 + 0.5)
     }
 
     fn turned_planes(&self, picture: &Rgb8, turns: &[f64]) -> [Vec<f64>; 3] {
         // Each turn is a real filter, so two channels go through as one complex plane.
-        let factors: Vec<Complex64> =
-            turns.iter().map(|turn| Complex64::cis(std::f64::consts::TAU * turn)).collect();
+        let factors = self.plane.factors(turns);
         let [red, green, blue] = channels(picture);
-        let zero = vec![0.0; blue.len()];
-        let turned = |first: &[f64], second: &[f64]| {
-            let mut spectrum = self.plane.spectrum(first, second);
-            spectrum.iter_mut().zip(&factors).for_each(|(number, factor)| *number *= factor);
-            self.plane.planes(spectrum)
+        let mut room = self.plane.room();
+        let mut turned = |first: &[f64], second: Option<&[f64]>| {
+            self.plane.forth(first, second, &mut room);
+            room.spectrum.iter_mut().zip(&factors).for_each(|(number, factor)| *number *= factor);
+            self.plane.back(&mut room)
         };
-        let (red, green) = turned(&red, &green);
-        let (blue, _) = turned(&blue, &zero);
+        let (red, green) = turned(&red, Some(&green));
+        let (blue, _) = turned(&blue, None);
         [red, green, blue]
     }
 
@@ -139,37 +138,41 @@ impl MaskMaker {
                 plane.iter_mut().for_each(|number| *number = (*number - least) / (most - least));
             }
         }
-        self.picture(&planes, |number| (number * 255.0).clamp(0.0, 255.0).floor())
+        self.picture(&planes, |number| number * 255.0)
     }
 
     fn replaced_planes(&self, picture: &Rgb8, noise: &[f64]) -> [Vec<f64>; 3] {
         let [red, green, blue] = channels(picture);
         let n = red.len();
-        let zero = vec![0.0; n];
-        let replaced = |first: [&[f64]; 2], second: [&[f64]; 2]| {
-            let (pictures, noises) = (
-                self.plane.spectrum(first[0], second[0]),
-                self.plane.spectrum(first[1], second[1]),
-            );
-            let mut joined = Vec::with_capacity(n);
+        let (mut room, mut noise_room) = (self.plane.room(), self.plane.room());
+        let mut replaced = |first: [&[f64]; 2], second: Option<[&[f64]; 2]>| {
+            self.plane.forth(first[0], second.map(|second| second[0]), &mut room);
+            self.plane.forth(first[1], second.map(|second| second[1]), &mut noise_room);
             for at in 0..n {
                 let opposite = self.plane.opposite(at);
-                let [a, b] = parted(pictures[at], pictures[opposite]);
-                let [phase_a, phase_b] = parted(noises[at], noises[opposite]).map(unit);
-                joined.push(phase_a * a.norm() + Complex64::i() * (phase_b * b.norm()));
+                if opposite < at {
+                    continue;
+                }
+                let [a, b] = parted(room.spectrum[at], room.spectrum[opposite]);
+                let noises = parted(noise_room.spectrum[at], noise_room.spectrum[opposite]);
+                let [phase_a, phase_b] = noises.map(unit);
+                let (a, b) = (phase_a * a.norm(), phase_b * b.norm());
+                room.spectrum[at] = a + Complex64::i() * b;
+                room.spectrum[opposite] = a.conj() + Complex64::i() * b.conj();
             }
-            self.plane.planes(joined)
+            self.plane.back(&mut room)
         };
-        let (red, green) = replaced([&red, &noise[..n]], [&green, &noise[n..2 * n]]);
-        let (blue, _) = replaced([&blue, &noise[2 * n..]], [&zero, &zero]);
+        let (red, green) = replaced([&red, &noise[..n]], Some([&green, &noise[n..2 * n]]));
+        let (blue, _) = replaced([&blue, &noise[2 * n..]], None);
         [red, green, blue]
     }
 
+    /// Returns a picture whose levels are these numbers, rounded down.
     fn picture(&self, planes: &[Vec<f64>; 3], level: impl Fn(f64) -> f64) -> Rgb8 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "levels are whole numbers from 0 to 255"
+            reason = "a cast rounds down, and cuts what is outside 0 to 255"
         )]
         let byte = |number: f64| level(number) as u8;
         let bytes = (0..planes[0].len())
@@ -220,44 +223,81 @@ impl Plane {
         mirrored(at / self.side) * self.side + mirrored(at % self.side)
     }
 
-    /// Transforms `first + i second`.
-    fn spectrum(&self, first: &[f64], second: &[f64]) -> Vec<Complex64> {
-        let numbers = first.iter().zip(second).map(|(&re, &im)| Complex64::new(re, im)).collect();
-        self.transformed(numbers, &*self.forth)
+    /// Returns `exp(2π i turn)` of each turn, in the order of a spectrum.
+    fn factors(&self, turns: &[f64]) -> Vec<Complex64> {
+        let mut factors = vec![Complex64::new(1.0, 0.0); turns.len()];
+        for (at, turn) in turns.iter().enumerate() {
+            // Opposite frequencies have opposite turns.
+            let opposite = self.plane_order(self.opposite(at));
+            let at = self.plane_order(at);
+            if at <= opposite {
+                factors[at] = Complex64::cis(std::f64::consts::TAU * turn);
+                factors[opposite] = factors[at].conj();
+            }
+        }
+        factors
     }
 
-    /// Transforms back and returns the real and the imaginary plane.
-    fn planes(&self, spectrum: Vec<Complex64>) -> (Vec<f64>, Vec<f64>) {
+    /// Returns where a frequency of a plane, row by row, stands in a spectrum, column by column.
+    fn plane_order(&self, at: usize) -> usize {
+        at % self.side * self.side + at / self.side
+    }
+
+    /// Returns room for one transform at a time.
+    fn room(&self) -> Room {
+        let numbers = vec![Complex64::default(); self.side * self.side];
+        let n_scratch =
+            self.forth.get_inplace_scratch_len().max(self.back.get_inplace_scratch_len());
+        Room { spectrum: numbers.clone(), numbers, scratch: vec![Complex64::default(); n_scratch] }
+    }
+
+    /// Transforms `first + i second`.
+    fn forth(&self, first: &[f64], second: Option<&[f64]>, room: &mut Room) {
+        let Room { numbers, spectrum, scratch } = room;
+        match second {
+            Some(second) => {
+                let pairs = first.iter().zip(second).map(|(&re, &im)| Complex64::new(re, im));
+                numbers.iter_mut().zip(pairs).for_each(|(number, pair)| *number = pair);
+            }
+            None => numbers.iter_mut().zip(first).for_each(|(number, &re)| *number = re.into()),
+        }
+        self.forth.process_with_scratch(numbers, scratch);
+        transpose(numbers, spectrum, self.side);
+        self.forth.process_with_scratch(spectrum, scratch);
+    }
+
+    /// Transforms the spectrum back and returns the real and the imaginary plane.
+    fn back(&self, room: &mut Room) -> (Vec<f64>, Vec<f64>) {
+        let Room { numbers, spectrum, scratch } = room;
+        self.back.process_with_scratch(spectrum, scratch);
+        transpose(spectrum, numbers, self.side);
+        self.back.process_with_scratch(numbers, scratch);
         #[expect(clippy::cast_precision_loss, reason = "sides are a few thousand")]
         let scale = 1.0 / (self.side * self.side) as f64;
-        let numbers = self.transformed(spectrum, &*self.back);
         numbers.iter().map(|number| (number.re * scale, number.im * scale)).unzip()
-    }
-
-    /// Transforms the rows, then the columns.
-    fn transformed(&self, mut numbers: Vec<Complex64>, fft: &dyn Fft<f64>) -> Vec<Complex64> {
-        let mut scratch = vec![Complex64::default(); fft.get_inplace_scratch_len()];
-        fft.process_with_scratch(&mut numbers, &mut scratch);
-        let mut columns = transposed(&numbers, self.side);
-        fft.process_with_scratch(&mut columns, &mut scratch);
-        transposed(&columns, self.side)
     }
 }
 
-fn transposed(numbers: &[Complex64], side: usize) -> Vec<Complex64> {
-    /// Numbers of a cache line: 16 × 16 of them stay in the fastest cache.
+/// Room for one transform: a plane, row by row, and its spectrum, column by column.
+struct Room {
+    numbers: Vec<Complex64>,
+    spectrum: Vec<Complex64>,
+    scratch: Vec<Complex64>,
+}
+
+/// Writes rows as columns.
+fn transpose(from: &[Complex64], to: &mut [Complex64], side: usize) {
+    /// Numbers in a few cache lines: 16 × 16 of them stay in the fastest cache.
     const TILE: usize = 16;
-    let mut transposed = vec![Complex64::default(); numbers.len()];
     for top in (0..side).step_by(TILE) {
         for left in (0..side).step_by(TILE) {
             for row in top..(top + TILE).min(side) {
                 for column in left..(left + TILE).min(side) {
-                    transposed[column * side + row] = numbers[row * side + column];
+                    to[column * side + row] = from[row * side + column];
                 }
             }
         }
     }
-    transposed
 }
 
 #[cfg(test)]
@@ -373,8 +413,9 @@ mod tests {
     }
 
     fn amplitudes(plane: &Plane, numbers: &[f64]) -> Vec<f64> {
-        let zero = vec![0.0; numbers.len()];
-        plane.spectrum(numbers, &zero).iter().map(|number| number.norm()).collect()
+        let mut room = plane.room();
+        plane.forth(numbers, None, &mut room);
+        room.spectrum.iter().map(|number| number.norm()).collect()
     }
 
     proptest! {

@@ -179,7 +179,10 @@ impl PreparedStudy {
                 "{n} of {n_all} stimuli cannot be shown and are left out of {table}"
             ));
             for (id, why) in self.failed.iter().take(SHOWN) {
-                error = error.cause(format!("`{id}`: {}", why.message()));
+                let why: Vec<&str> = std::iter::once(why.message())
+                    .chain(why.causes().iter().map(String::as_str))
+                    .collect();
+                error = error.cause(format!("`{id}`: {}", why.join(": ")));
             }
             if SHOWN < n {
                 error = error.cause(format!("and {} more", n - SHOWN));
@@ -232,7 +235,8 @@ fn account(rows: &[Prepared]) -> String {
     }
     if rows.iter().any(|row| row.flashes.is_some()) {
         let worst = worst_flashes(rows);
-        text.push_str(&format!(", at most {worst} flashes in a second"));
+        let noun = if worst == 1 { "flash" } else { "flashes" };
+        text.push_str(&format!(", at most {worst} {noun} in a second"));
     }
     text
 }
