@@ -38,6 +38,9 @@ language = "{language}"
 
 [prepare]
 side_px = 96
+
+[screen]
+calibrate = {calibrate}
 """
 DESIGNS = {
     "flash": "[flash]\nexposures_ms = [50, 250, 1000]\nparticipants_per_cell = 20\n"
@@ -71,7 +74,9 @@ def make(mohs, folder, name, task, language):
     quiet = dict(check=True, stderr=subprocess.DEVNULL)
     subprocess.run([mohs, "init", task, study, "--world", "32", "--size", "96"], **quiet)
     text = (study / "study.toml").read_text().split("\n[")[0]
-    text += "\n" + DESIGNS[task] + COMMON.format(language=language)
+    # Measuring the screen takes a while; once in each language is enough.
+    calibrate = "true" if task == "flash" else "false"
+    text += "\n" + DESIGNS[task] + COMMON.format(language=language, calibrate=calibrate)
     (study / "study.toml").write_text(text)
     return study
 

@@ -32,6 +32,8 @@ struct Bot<'a> {
     /// Submissions that are not acked yet, with the time of their first try.
     outbox: Vec<(Instant, Vec<Event>)>,
     clock_ms: f64,
+    /// The body of the last answer that was no success.
+    last_refusal: String,
     /// When the next submission is due, if the crowd keeps a pace.
     due: Instant,
 }
@@ -57,9 +59,14 @@ pub(crate) async fn take_part(
         last_hash: String::new(),
         outbox: Vec::new(),
         clock_ms: 1000.0,
+        last_refusal: String::new(),
         due: Instant::now() + wait,
     };
-    bot.join(participant).await;
+    if !bot.join(participant).await {
+        tally.n_empty.fetch_add(1, Ordering::Relaxed);
+        tally.n_empty_in_a_row.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
     bot.add(&EventBody::Page {
         at_ms: bot.clock_ms,
         page: "consent".into(),
@@ -106,7 +113,8 @@ fn pace(options: &Options) -> Duration {
 }
 
 impl Bot<'_> {
-    async fn join(&mut self, participant: u64) {
+    /// Opens a session; returns whether the study still wants anybody.
+    async fn join(&mut self, participant: u64) -> bool {
         let body = serde_json::json!({
             "recruiter": "link",
             "recruiter_id": format!("bot-{}-{participant}", self.options.seed),
@@ -114,10 +122,21 @@ impl Bot<'_> {
             "system": "linux",
         });
         let path = format!("/api/studies/{}/join", self.options.study);
-        let joined: Joined = self.insist(&path, body.to_string()).await;
+        let mut wait = Duration::from_millis(20);
+        let joined: Joined = loop {
+            if let Some(joined) = self.try_once(&path, body.to_string()).await {
+                break joined;
+            }
+            if self.last_refusal.contains("study_full") {
+                return false;
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(Duration::from_secs(2));
+        };
         self.last_hash = hash(&[&format!("{}/{}", joined.session, joined.epoch)]);
         self.session = joined.session;
         self.token = joined.token;
+        true
     }
 
     async fn block(&mut self) -> Option<Block> {
@@ -278,6 +297,7 @@ impl Bot<'_> {
         }
         if !answer.status.is_success() {
             self.tally.note_refusal(&answer).await;
+            self.last_refusal = String::from_utf8_lossy(&answer.body).into_owned();
             return None;
         }
         serde_json::from_slice(&answer.body).ok()
