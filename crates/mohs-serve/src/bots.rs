@@ -1,7 +1,7 @@
 //! Simulated participants that speak to a server as a page does.
 //!
 //! They keep their events in an outbox, seal them in a chain and send them until they are
-//! acknowledged. What they answer is decided by whoever runs them; [`people`] are those of
+//! acknowledged. What they answer is decided by whoever runs them; `people` are those of
 //! `mohs-score`. How requests travel is a [`Transport`]: within the process, or over HTTP.
 
 mod people;
