@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use sha2::{Digest, Sha256};
 
 use crate::http::Connection;
-use crate::{Options, Tally};
+use crate::{Moment, Options, Tally};
 
 /// Time between two frames of everybody's screen.
 const PERIOD_MS: f64 = 1000.0 / 60.0;
@@ -64,7 +64,6 @@ pub(crate) async fn take_part(
     };
     if !bot.join(participant).await {
         tally.n_empty.fetch_add(1, Ordering::Relaxed);
-        tally.n_empty_in_a_row.fetch_add(1, Ordering::Relaxed);
         return;
     }
     bot.add(&EventBody::Page {
@@ -78,7 +77,7 @@ pub(crate) async fn take_part(
     let mut did_anything = false;
     while let Some(block) = bot.block().await {
         did_anything = true;
-        tally.n_empty_in_a_row.store(0, Ordering::Relaxed);
+        *tally.found.lock().await = Moment::default();
         for trial in &block.trials {
             if end.is_some_and(|end| end <= Instant::now()) {
                 bot.deliver(0).await;
@@ -97,7 +96,6 @@ pub(crate) async fn take_part(
     bot.deliver(0).await;
     if !did_anything {
         tally.n_empty.fetch_add(1, Ordering::Relaxed);
-        tally.n_empty_in_a_row.fetch_add(1, Ordering::Relaxed);
     }
     bot.finish().await;
 }

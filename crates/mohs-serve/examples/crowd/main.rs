@@ -10,8 +10,7 @@
 //! Requests are lost before they are sent or after they were answered, sent twice and sent in another
 //! order, as told; like the page, a participant never gives up and never forgets what is not acked. The
 //! ledger has one line per answered trial (`session,trial,response`), to be held against an export.
-//! With `--until-empty`, new participants come until twenty in a row, five seconds apart, found nothing
-//! left to do.
+//! With `--until-empty`, new participants come until none has found anything to do for 100 seconds.
 //! Ends with one line of JSON: what was sent, how fast it was acked, and what the server said.
 
 mod bot;
@@ -45,6 +44,24 @@ pub(crate) struct Options {
     pub(crate) peer: Option<String>,
 }
 
+/// How long nobody may have found anything before the crowd goes home.
+const PATIENCE: Duration = Duration::from_secs(100);
+
+/// A moment; now, unless told otherwise.
+pub(crate) struct Moment(Instant);
+
+impl Default for Moment {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Moment {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// What the crowd has seen, shared by all.
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -56,8 +73,8 @@ pub(crate) struct Tally {
     pub(crate) n_dropped_out: AtomicU64,
     /// Participants for whom nothing was left to do.
     pub(crate) n_empty: AtomicU64,
-    /// The same since somebody last found something.
-    pub(crate) n_empty_in_a_row: AtomicU64,
+    /// When somebody last found something to do.
+    pub(crate) found: Mutex<Moment>,
     /// Requests sent, lost ones and repetitions included.
     pub(crate) n_requests: AtomicU64,
     /// Microseconds from the first try of a submission to its ack.
@@ -140,16 +157,13 @@ async fn run(options: Arc<Options>, tally: Arc<Tally>) {
         if end.is_some_and(|end| end <= Instant::now()) {
             break;
         }
-        if options.until_empty {
-            let in_a_row = tally.n_empty_in_a_row.load(Ordering::Relaxed);
-            if 20 <= in_a_row {
+        // What people left behind comes back when its lease ends.
+        if options.until_empty && n_empty < tally.n_empty.load(Ordering::Relaxed) {
+            n_empty = tally.n_empty.load(Ordering::Relaxed);
+            if PATIENCE < tally.found.lock().await.elapsed() {
                 break;
             }
-            // What people left behind comes back when its lease ends.
-            if n_empty < tally.n_empty.load(Ordering::Relaxed) {
-                n_empty = tally.n_empty.load(Ordering::Relaxed);
-                tokio::time::sleep(Duration::from_secs(5)).await;
-            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
         let (options, tally) = (Arc::clone(&options), Arc::clone(&tally));
         people.push(tokio::spawn(async move {
