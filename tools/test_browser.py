@@ -143,8 +143,10 @@ def look_at(mohs, study, database, folder):
         return [f"{study.name}: mohs export: {ended.stderr}"]
     rows = list(csv.DictReader(open(output)))
     failures = []
-    if len({row["trial"] for row in rows}) != len(rows):
-        failures.append(f"{study.name}: a trial stands twice in the export")
+    # A comparison is a trial, too; its table calls it so.
+    ids = [row.get("trial") or row.get("comparison") for row in rows]
+    if None in ids or len(set(ids)) != len(ids):
+        failures.append(f"{study.name}: a trial stands twice in the export, or has no name")
     if study.name.startswith(("flash", "rate")):
         seen = collections.Counter((row["participant"], row["stimulus"]) for row in rows)
         if any(1 < n for n in seen.values()):
