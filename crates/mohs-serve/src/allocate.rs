@@ -38,38 +38,78 @@ pub fn choose(
     n: usize,
     draw: &mut Draw,
 ) -> Vec<(usize, Candidate)> {
-    let mut history = history.clone();
-    history.n_by_group.resize(groups.len(), 0);
+    let mut n_by_group = history.n_by_group.clone();
+    n_by_group.resize(groups.len(), 0);
+    // Numbers instead of names, because every candidate is looked at many times.
+    let (mut sources, mut labels) = (Numbers::default(), Numbers::default());
+    let mut left: Vec<Vec<Left<'_>>> = Vec::new();
+    for group in groups {
+        let free = group.iter().filter(|candidate| !history.sources.contains(&candidate.source));
+        let left_of_group = free.map(|candidate| Left {
+            candidate,
+            source: sources.of(&candidate.source),
+            label: labels.of(&candidate.label),
+        });
+        left.push(left_of_group.collect());
+    }
+    let n_before = |label: &&str| *history.n_by_label.get(*label).unwrap_or(&0);
+    let mut n_by_label: Vec<usize> = labels.names.iter().map(n_before).collect();
+    let mut is_taken = vec![false; sources.names.len()];
     let mut chosen: Vec<(usize, Candidate)> = Vec::new();
     while chosen.len() < n {
-        let mut best: Option<(usize, &Candidate, Rank)> = None;
-        for (group_idx, group) in groups.iter().enumerate() {
-            let n_of_group = history.n_by_group[group_idx];
+        let mut best: Option<(usize, &Left<'_>, Rank)> = None;
+        for (group_idx, group) in left.iter().enumerate() {
+            let n_of_group = n_by_group[group_idx];
+            if best.as_ref().is_some_and(|(_, _, lowest)| lowest.n_of_group < n_of_group) {
+                continue;
+            }
             let mut lowest = None;
-            for candidate in group {
-                if lowest.is_some_and(|lowest| lowest < candidate.fill) {
+            for found in group.iter().filter(|found| !is_taken[found.source]) {
+                let fill = found.candidate.fill;
+                if lowest.is_some_and(|lowest| lowest < fill) {
                     break;
                 }
-                if history.sources.contains(&candidate.source) {
-                    continue;
-                }
-                lowest = Some(candidate.fill);
-                let n_of_label = *history.n_by_label.get(&candidate.label).unwrap_or(&0);
-                let rank =
-                    Rank { n_of_group, fill: candidate.fill, n_of_label, any: draw.below(1 << 30) };
+                lowest = Some(fill);
+                let n_of_label = n_by_label[found.label];
+                let rank = Rank { n_of_group, fill, n_of_label, any: draw.below(1 << 30) };
                 if best.as_ref().is_none_or(|(_, _, lowest)| rank < *lowest) {
-                    best = Some((group_idx, candidate, rank));
+                    best = Some((group_idx, found, rank));
                 }
             }
         }
-        let Some((group_idx, candidate, _)) = best else { break };
-        history.sources.insert(candidate.source.clone());
-        *history.n_by_label.entry(candidate.label.clone()).or_default() += 1;
-        history.n_by_group[group_idx] += 1;
-        chosen.push((group_idx, candidate.clone()));
+        let Some((group_idx, found, _)) = best else { break };
+        is_taken[found.source] = true;
+        n_by_label[found.label] += 1;
+        n_by_group[group_idx] += 1;
+        chosen.push((group_idx, found.candidate.clone()));
     }
     draw.shuffle(&mut chosen);
     chosen
+}
+
+/// A candidate that is still to be had.
+struct Left<'a> {
+    candidate: &'a Candidate,
+    source: usize,
+    label: usize,
+}
+
+/// Numbers for names, in the order in which they come.
+#[derive(Default)]
+struct Numbers<'a> {
+    by_name: BTreeMap<&'a str, usize>,
+    names: Vec<&'a str>,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(&mut self, name: &'a str) -> usize {
+        let next = self.names.len();
+        let number = *self.by_name.entry(name).or_insert(next);
+        if number == next {
+            self.names.push(name);
+        }
+        number
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

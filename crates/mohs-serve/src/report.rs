@@ -6,6 +6,8 @@
 //! shown = round((offset - onset) / period)      ok: shown = planned, and the time within tolerance
 //! ```
 //!
+//! From a hundred frames on, one in a hundred may be off: ten seconds are not known to a frame.
+//!
 //! The page saw more frames than it sends, so where it says that something went wrong it is
 //! believed. Where it says `ok`, the stamps must agree.
 
@@ -189,8 +191,12 @@ fn verdict(report: &TrialReport, planned: &TrialRow, frames: u32, tolerance: f64
     if shown == 0 || !report.was_visible {
         return TimingVerdict::Dropped;
     }
-    if shown != frames {
-        return if frames < shown { TimingVerdict::Long } else { TimingVerdict::Short };
+    let slack = frames / 100;
+    if frames + slack < shown {
+        return TimingVerdict::Long;
+    }
+    if shown < frames - slack {
+        return TimingVerdict::Short;
     }
     // The right number of frames of another screen than planned for is another exposure.
     let shown_ms = offset - report.onset_ms;
@@ -277,6 +283,22 @@ pub(crate) mod tests {
         check(|report| report.frames_planned = Some(2), TimingVerdict::Unknown);
         check(|report| report.verdict = Some("long".into()), TimingVerdict::Long);
         check(|report| report.verdict = None, TimingVerdict::Ok);
+    }
+
+    #[test]
+    fn ten_seconds_may_be_off_by_a_hundredth() {
+        let long = |frames: f64| {
+            let mut report = report();
+            report.frames_planned = Some(600);
+            report.offset_ms = Some(report.onset_ms + frames * report.period_ms);
+            let planned =
+                TrialRow { exposure_ms: Some(10_000.0), frames: Some(600), ..planned() };
+            report.into_outcome(&planned, 0.1).unwrap().verdict
+        };
+        assert_eq!(long(594.0), Some(TimingVerdict::Ok));
+        assert_eq!(long(593.0), Some(TimingVerdict::Short));
+        assert_eq!(long(606.0), Some(TimingVerdict::Ok));
+        assert_eq!(long(607.0), Some(TimingVerdict::Long));
     }
 
     #[test]

@@ -30,14 +30,30 @@ pub fn check_screen(screen: &Screen) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// What a session does next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Next {
+    /// The trials that are left of its block; none when everything is done.
+    left: Vec<TrialRow>,
+    n_done: u32,
+    n_total: u32,
+}
+
+impl Next {
+    /// Puts it into words for the page, and signs it.
+    pub fn into_answer(self, secret: &Secret, session: &str) -> BlockAnswer {
+        let block = (!self.left.is_empty()).then(|| block(secret, session, &self.left));
+        BlockAnswer { block, n_done: self.n_done, n_total: self.n_total }
+    }
+}
+
 /// Returns the trials that come next.
 pub fn next(
     tx: &mut dyn Connection,
     hosted: &Hosted,
-    secret: &Secret,
     (session, epoch, screen): (&str, u32, &Screen),
     now_ms: i64,
-) -> Step<BlockAnswer> {
+) -> Step<Next> {
     lease::sweep(tx, hosted, now_ms)?;
     let Some(mut row) = session::find(tx, session)? else {
         return Ok(Err(ApiError::SessionWithdrawn));
@@ -47,7 +63,7 @@ pub fn next(
         return Ok(Err(ApiError::EpochOver));
     }
     if row.state != State::Open {
-        return Ok(Ok(BlockAnswer { block: None, n_done: row.n_done, n_total: row.n_total }));
+        return Ok(Ok(Next { left: Vec::new(), n_done: row.n_done, n_total: row.n_total }));
     }
     row.screen = serde_json::to_string(screen).ok();
     lease_order(tx, hosted, &mut row)?;
@@ -57,8 +73,7 @@ pub fn next(
         left = new_block(tx, hosted, &mut row, screen)?;
     }
     session::update(tx, &row)?;
-    let block = (!left.is_empty()).then(|| block(secret, session, &left));
-    Ok(Ok(BlockAnswer { block, n_done: row.n_done, n_total: row.n_total }))
+    Ok(Ok(Next { left, n_done: row.n_done, n_total: row.n_total }))
 }
 
 /// Beep: leases the order of blocks that fewest participants have.
@@ -136,19 +151,19 @@ fn new_block(
     Ok(trials)
 }
 
+/// Promises a cell to the participant.
 fn lease_cell(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     number: i64,
     draw: &mut Draw,
 ) -> Result<(), StoreError> {
-    let Some(mut row) = cell::find(tx, &hosted.name, number)? else { return Ok(()) };
-    row.n_leased += 1;
-    // Pairs read the side from it; everywhere else equals come in a new order each round.
-    if hosted.study.task != Task::Pairs {
-        row.tie = i64::try_from(draw.below(1 << 31)).unwrap_or(0);
+    // Pairs read the side from the tie; everywhere else equals come in a new order each round.
+    if hosted.study.task == Task::Pairs {
+        return cell::add(tx, &hosted.name, number, 0, 1);
     }
-    cell::update(tx, &hosted.name, &row)
+    let tie = i64::try_from(draw.below(1 << 31)).unwrap_or(0);
+    cell::lease(tx, &hosted.name, number, tie)
 }
 
 fn block(secret: &Secret, session: &str, trials: &[TrialRow]) -> Block {

@@ -6,6 +6,9 @@ use crate::store::session::{self, SessionRow, State};
 use crate::store::trial::{self, TrialRow, TrialState};
 use crate::store::{StoreError, cell};
 
+/// A lease is made longer when one of so many parts of it is over, and not at every trial.
+const PARTS: i64 = 20;
+
 /// Gives a session more time. The caller stores the session.
 pub fn renew(
     tx: &mut dyn Connection,
@@ -20,7 +23,10 @@ pub fn renew(
     if let (None, Some(order)) = (row.lease_until_ms, row.cell) {
         cell::add(tx, &hosted.name, order, 0, 1)?;
     }
-    row.lease_until_ms = Some(now_ms + hosted.lease_ms());
+    let until = now_ms + hosted.lease_ms();
+    if row.lease_until_ms.is_none_or(|old| old + hosted.lease_ms() / PARTS < until) {
+        row.lease_until_ms = Some(until);
+    }
     Ok(())
 }
 

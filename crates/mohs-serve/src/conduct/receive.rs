@@ -95,21 +95,27 @@ pub fn receive(
         Ok(fresh) => fresh,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let checked = match check(tx, hosted, &row, &fresh.new)? {
+    let (mut trials, effects) = match check(tx, hosted, &row, &fresh.new)? {
         Ok(checked) => checked,
         Err(refusal) => return Ok(Err(refusal)),
     };
     for conflicting in &fresh.conflicting {
         event::append_conflict(tx, session, epoch, &conflicting.event, now_ms)?;
     }
-    for (opened, effect) in fresh.new.iter().zip(checked) {
+    let has_facts = effects.iter().any(Effect::is_about_session);
+    for (opened, effect) in fresh.new.iter().zip(effects) {
         event::append(tx, session, epoch, &opened.event, now_ms)?;
-        apply(tx, hosted, &mut row, epoch, effect, now_ms)?;
+        apply(tx, hosted, &mut row, &mut trials, epoch, effect)?;
     }
-    let ack = advance(tx, session, epoch, &mut chain, !fresh.new.is_empty())?;
+    store_trials(tx, &row, &trials, now_ms)?;
+    let ack = advance(tx, session, epoch, &mut chain, &fresh.new)?;
     if !fresh.new.is_empty() {
         lease::renew(tx, hosted, &mut row, now_ms)?;
-        session::update(tx, &row)?;
+        if has_facts {
+            session::update(tx, &row)?;
+        } else {
+            session::update_progress(tx, &row)?;
+        }
     }
     match fresh.conflicting.first() {
         Some(conflicting) => Ok(Err(ApiError::EventConflict { seq: conflicting.event.seq })),
@@ -132,11 +138,14 @@ fn sort_out<'a>(
     opened: &'a [Opened],
 ) -> Step<SortedOut<'a>> {
     let (mut new, mut conflicting) = (Vec::new(), Vec::new());
+    let mut stored_hash = |seq: u32| match chain.highest < seq {
+        true => Ok(None),
+        false => event::hash_of(tx, session, epoch, seq),
+    };
     let mut before: Option<(u32, &str)> = Some((chain.acked_through, &chain.head));
     for opened in opened {
         let seq = opened.event.seq;
-        let is_known = event::hash_of(tx, session, epoch, seq)?;
-        match is_known {
+        match stored_hash(seq)? {
             Some(hash) if hash == opened.event.hash => {}
             Some(_) => {
                 conflicting.push(opened);
@@ -145,7 +154,7 @@ fn sort_out<'a>(
             None => {
                 let previous = match before {
                     Some((at, hash)) if at + 1 == seq => Some(hash.to_owned()),
-                    _ => event::hash_of(tx, session, epoch, seq - 1)?,
+                    _ => stored_hash(seq - 1)?,
                 };
                 if let Some(previous) = previous
                     && sha256(&[&previous, &opened.event.body]) != opened.event.hash
@@ -170,14 +179,40 @@ enum Effect {
     Abandoned(String, String),
 }
 
+impl Effect {
+    /// Whether it changes more of the session than how far it is.
+    fn is_about_session(&self) -> bool {
+        matches!(self, Self::Page(_) | Self::Calibration(_))
+    }
+}
+
+/// The trials that events speak of, read once and stored once.
+type Trials = BTreeMap<String, Touched>;
+
+/// A trial, and what is to be stored of it.
+struct Touched {
+    trial: TrialRow,
+    has_changed: bool,
+    outcome: Option<Box<Outcome>>,
+}
+
+impl Touched {
+    fn set(&mut self, state: TrialState, epoch: u32, reason: Option<&str>) {
+        self.trial.state = state;
+        self.trial.epoch = Some(epoch);
+        self.trial.reason = reason.map(Into::into);
+        self.has_changed = true;
+    }
+}
+
 /// Checks what events say before anything is written.
 fn check(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     row: &SessionRow,
     new: &[&Opened],
-) -> Step<Vec<Effect>> {
-    let mut trials: BTreeMap<&str, TrialRow> = BTreeMap::new();
+) -> Step<(Trials, Vec<Effect>)> {
+    let mut trials = Trials::new();
     let mut effects = Vec::with_capacity(new.len());
     for opened in new {
         let seq = opened.event.seq;
@@ -187,11 +222,11 @@ fn check(
             _ => None,
         };
         if let Some(id) = id
-            && !trials.contains_key(id.as_str())
+            && !trials.contains_key(id)
         {
             let found = trial::find(tx, id)?.filter(|trial| trial.session == row.session);
-            let Some(found) = found else { return Ok(Err(ApiError::TrialForeign { seq })) };
-            trials.insert(id, found);
+            let Some(trial) = found else { return Ok(Err(ApiError::TrialForeign { seq })) };
+            trials.insert(id.clone(), Touched { trial, has_changed: false, outcome: None });
         }
         effects.push(match &opened.body {
             EventBody::Page { page, .. } => Effect::Page(page.clone()),
@@ -202,7 +237,7 @@ fn check(
                 Effect::Abandoned(trial.clone(), reason.chars().take(100).collect())
             }
             EventBody::Trial { report, .. } => {
-                let planned = &trials[report.trial.as_str()];
+                let planned = &trials[&report.trial].trial;
                 let tolerance = hosted.study.screen.tolerance;
                 match report.clone().into_outcome(planned, tolerance) {
                     Ok(outcome) => Effect::Outcome(Box::new(outcome)),
@@ -211,81 +246,73 @@ fn check(
             }
         });
     }
-    Ok(Ok(effects))
+    Ok(Ok((trials, effects)))
 }
 
 fn apply(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     row: &mut SessionRow,
+    trials: &mut Trials,
     epoch: u32,
     effect: Effect,
-    now_ms: i64,
 ) -> Result<(), StoreError> {
     match effect {
-        Effect::Nothing => Ok(()),
+        Effect::Nothing => {}
         Effect::Page(page) => {
             if !row.pages.contains(&page) && row.pages.len() < MOST_PAGES {
                 row.pages.push(page);
             }
-            Ok(())
         }
         Effect::Calibration(calibration) => {
             row.calibration = serde_json::to_string(&calibration).ok();
-            Ok(())
         }
         Effect::Start(id) => {
-            let Some(mut trial) = trial::find(tx, &id)? else { return Ok(()) };
-            mark_seen(tx, hosted, row, &trial)?;
-            match trial.state {
-                TrialState::Planned => {
-                    trial.state = TrialState::Started;
-                    trial.epoch = Some(epoch);
-                    trial::update(tx, &trial)
-                }
+            let Some(touched) = trials.get_mut(&id) else { return Ok(()) };
+            mark_seen(tx, hosted, row, &touched.trial)?;
+            match touched.trial.state {
+                TrialState::Planned => touched.set(TrialState::Started, epoch, None),
                 // Begun after its lease ended: the cell went to somebody else, the picture is seen.
                 TrialState::Expired => {
-                    trial.state = TrialState::Voided;
-                    trial.epoch = Some(epoch);
-                    trial.reason = Some(lease::LAPSED.into());
-                    count_done(row, &trial);
-                    row.n_planned += u32::from(!trial.is_practice);
-                    trial::update(tx, &trial)
+                    touched.set(TrialState::Voided, epoch, Some(lease::LAPSED));
+                    count_done(row, &touched.trial);
+                    row.n_planned += u32::from(!touched.trial.is_practice);
                 }
-                TrialState::Started | TrialState::Answered | TrialState::Voided => Ok(()),
+                TrialState::Started | TrialState::Answered | TrialState::Voided => {}
             }
         }
-        Effect::Outcome(outcome) => finish(tx, hosted, row, epoch, &outcome, now_ms),
+        Effect::Outcome(outcome) => {
+            let Some(touched) = trials.get_mut(&outcome.report.trial) else { return Ok(()) };
+            finish(tx, hosted, row, touched, epoch, outcome)?;
+        }
         Effect::Abandoned(id, reason) => {
-            let Some(mut trial) = trial::find(tx, &id)? else { return Ok(()) };
-            mark_seen(tx, hosted, row, &trial)?;
-            if !trial.state.is_leased() {
-                return Ok(());
+            let Some(touched) = trials.get_mut(&id) else { return Ok(()) };
+            mark_seen(tx, hosted, row, &touched.trial)?;
+            if touched.trial.state.is_leased() {
+                if let Some(number) = touched.trial.cell {
+                    cell::add(tx, &hosted.name, number, 0, -1)?;
+                }
+                count_done(row, &touched.trial);
+                touched.set(TrialState::Voided, epoch, Some(&reason));
             }
-            if let Some(number) = trial.cell {
-                cell::add(tx, &hosted.name, number, 0, -1)?;
-            }
-            count_done(row, &trial);
-            trial.state = TrialState::Voided;
-            trial.epoch = Some(epoch);
-            trial.reason = Some(reason);
-            trial::update(tx, &trial)
         }
     }
+    Ok(())
 }
 
 fn count_done(row: &mut SessionRow, trial: &TrialRow) {
     row.n_done += u32::from(!trial.is_practice);
 }
 
-/// Whoever has begun a trial has seen its picture, whatever became of it.
+/// Whoever begins a trial has seen its picture, whatever becomes of it.
 fn mark_seen(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     row: &SessionRow,
     trial: &TrialRow,
 ) -> Result<(), StoreError> {
-    if row.is_preview {
+    let is_new = matches!(trial.state, TrialState::Planned | TrialState::Expired);
+    if row.is_preview || !is_new {
         return Ok(());
     }
     seen::insert(tx, &row.participant, &trial.source, &hosted.name)?;
@@ -295,7 +322,7 @@ fn mark_seen(
     }
 }
 
-/// Stores the outcome of a trial, the first one that comes.
+/// Takes the outcome of a trial, the first one that comes.
 ///
 /// A trial that the server had given up, because the page was opened anew or not heard of, is
 /// taken after all when its report comes late.
@@ -303,21 +330,18 @@ fn finish(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     row: &mut SessionRow,
+    touched: &mut Touched,
     epoch: u32,
-    outcome: &Outcome,
-    now_ms: i64,
+    outcome: Box<Outcome>,
 ) -> Result<(), StoreError> {
-    let Some(mut trial) = trial::find(tx, &outcome.report.trial)? else { return Ok(()) };
-    mark_seen(tx, hosted, row, &trial)?;
+    let trial = &touched.trial;
+    mark_seen(tx, hosted, row, trial)?;
     let before = trial.state;
     let was_given_up = before == TrialState::Voided
         && matches!(trial.reason.as_deref(), Some(lease::REOPENED | lease::LAPSED));
     if matches!(before, TrialState::Answered | TrialState::Voided) && !was_given_up {
         return Ok(());
     }
-    trial.state = if outcome.is_sound() { TrialState::Answered } else { TrialState::Voided };
-    trial.reason = (!outcome.is_sound()).then(|| "timing".into());
-    trial.epoch = Some(epoch);
     if let Some(number) = trial.cell {
         let done = i64::from(outcome.is_sound() && trial.is_counted);
         let leased = -i64::from(before.is_leased());
@@ -326,16 +350,39 @@ fn finish(
         }
     }
     if !was_given_up {
-        count_done(row, &trial);
+        count_done(row, trial);
     }
     if before == TrialState::Expired {
         row.n_planned += u32::from(!trial.is_practice);
     }
-    let calibration = row.calibration.as_deref();
-    let calibration: Option<Calibration> =
-        calibration.and_then(|text| serde_json::from_str(text).ok());
-    let stimulus_px = calibration.map(|calibration| calibration.stimulus_px);
-    result::store(tx, &trial, outcome, stimulus_px, now_ms)
+    match outcome.is_sound() {
+        true => touched.set(TrialState::Answered, epoch, None),
+        false => touched.set(TrialState::Voided, epoch, Some("timing")),
+    }
+    touched.outcome = Some(outcome);
+    Ok(())
+}
+
+/// Stores what became of the trials that events spoke of.
+fn store_trials(
+    tx: &mut dyn Connection,
+    row: &SessionRow,
+    trials: &Trials,
+    now_ms: i64,
+) -> Result<(), StoreError> {
+    for touched in trials.values().filter(|touched| touched.has_changed) {
+        match &touched.outcome {
+            None => trial::update(tx, &touched.trial)?,
+            Some(outcome) => {
+                let calibration = row.calibration.as_deref();
+                let calibration: Option<Calibration> =
+                    calibration.and_then(|text| serde_json::from_str(text).ok());
+                let stimulus_px = calibration.map(|calibration| calibration.stimulus_px);
+                result::store(tx, &touched.trial, outcome, stimulus_px, now_ms)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Moves an epoch on over what is stored without gaps, and says what is stored.
@@ -344,22 +391,31 @@ fn advance(
     session: &str,
     epoch: u32,
     chain: &mut EpochRow,
-    has_new: bool,
+    new: &[&Opened],
 ) -> Result<Ack, StoreError> {
-    let stored = event::after(tx, session, epoch, chain.acked_through)?;
+    let follows = new.iter().zip(chain.acked_through + 1..).all(|(new, seq)| new.event.seq == seq);
     let mut also_stored = Vec::new();
-    for event in stored {
-        if event.seq != chain.acked_through + 1 {
-            also_stored.push(event.seq);
-            continue;
+    if follows && chain.highest == chain.acked_through {
+        // Without gaps, `sort_out` has held each event against the one before.
+        if let Some(last) = new.last() {
+            chain.acked_through = last.event.seq;
+            chain.head.clone_from(&last.event.hash);
         }
-        if chain.broken_at.is_none() && sha256(&[&chain.head, &event.body]) != event.hash {
-            chain.broken_at = Some(event.seq.into());
+    } else {
+        for event in event::after(tx, session, epoch, chain.acked_through)? {
+            if event.seq != chain.acked_through + 1 {
+                also_stored.push(event.seq);
+                continue;
+            }
+            if chain.broken_at.is_none() && sha256(&[&chain.head, &event.body]) != event.hash {
+                chain.broken_at = Some(event.seq.into());
+            }
+            chain.acked_through = event.seq;
+            chain.head = event.hash;
         }
-        chain.acked_through = event.seq;
-        chain.head = event.hash;
     }
-    if has_new {
+    if let Some(last) = new.last() {
+        chain.highest = chain.highest.max(last.event.seq);
         session::update_epoch(tx, session, epoch, chain)?;
     }
     Ok(Ack { acked_through: chain.acked_through, also_stored })

@@ -77,10 +77,12 @@ fn practice<'a>(asked: &Asked<'a>) -> Plan<'a> {
     Plan { is_practice: true, beep_ms: None, shown }
 }
 
-/// Cells to look at for `n` choices: those the participant cannot have, and some to choose from.
-pub(super) fn n_looked_at(asked: &Asked<'_>, n: usize) -> usize {
+/// Cells of one of `n_groups` groups to look at for `n` choices in all: those the participant cannot
+/// have or gets from another group, and some to choose from.
+pub(super) fn n_looked_at(asked: &Asked<'_>, n: usize, n_groups: usize) -> usize {
     let n_conditions = asked.hosted.study.prepare.conditions.len().max(1);
-    (8 * n + 32 + (asked.given.len() + asked.seen_elsewhere.len()) * n_conditions).min(20_000)
+    let n_taken = asked.given.len() + asked.seen_elsewhere.len() + n;
+    (8 * n.div_ceil(n_groups.max(1)) + 32 + n_taken * n_conditions).min(20_000)
 }
 
 pub(super) fn candidate(asked: &Asked<'_>, row: &CellRow) -> Option<Candidate> {
@@ -108,7 +110,8 @@ fn balanced<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, 
     let mut groups = Vec::new();
     for (exposure_idx, _, _) in &exposures {
         let idx = i64::try_from(*exposure_idx).unwrap_or(i64::MAX);
-        let found = cell::least_filled(tx, &asked.hosted.name, idx, n_looked_at(asked, n))?;
+        let limit = n_looked_at(asked, n, exposures.len());
+        let found = cell::least_filled(tx, &asked.hosted.name, idx, limit)?;
         groups.push(found.iter().filter_map(|row| candidate(asked, row)).collect::<Vec<_>>());
         rows.extend(found);
     }
@@ -135,7 +138,7 @@ fn adaptive<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, 
         max_trials: flash.participants_per_cell * flash.exposures_ms.len(),
         certainty: flash.certainty,
     };
-    let rows = cell::least_filled(tx, &hosted.name, 0, n_looked_at(asked, n))?;
+    let rows = cell::least_filled(tx, &hosted.name, 0, n_looked_at(asked, n, 1))?;
     let group: Vec<Candidate> = rows.iter().filter_map(|row| candidate(asked, row)).collect();
     let n_tried = group.len();
     let mut draw = asked.draw();

@@ -47,12 +47,13 @@ pub(crate) async fn block(
     let epoch = epoch(&app, session, &headers).await?;
     let request: BlockRequest = read(body)?;
     block_step::check_screen(&request.screen)?;
-    let (secret, now_ms) = (app.secret.clone(), app.clock.now_ms());
+    let (session, now_ms) = (epoch.session.clone(), app.clock.now_ms());
     let step = move |tx: &mut dyn crate::store::connection::Connection| {
         let asked = (epoch.session.as_str(), epoch.epoch, &request.screen);
-        block_step::next(tx, &epoch.hosted, &secret, asked, now_ms)
+        block_step::next(tx, &epoch.hosted, asked, now_ms)
     };
-    app.store.write(step).await?.map(Json)
+    let next = app.store.write(step).await??;
+    Ok(Json(next.into_answer(&app.secret, &session)))
 }
 
 pub(crate) async fn events(

@@ -147,8 +147,27 @@ pub fn add(
     done: i64,
     leased: i64,
 ) -> Result<(), StoreError> {
+    let n_changed = tx.execute(
+        "update cell set n_done = n_done + $3, n_leased = n_leased + $4, fill = fill + $3 + $4, \
+         is_open = case when fill + $3 + $4 < target then 1 else 0 end \
+         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4",
+        &[study.into(), cell.into(), done.into(), leased.into()],
+    )?;
+    if 0 < n_changed {
+        return Ok(());
+    }
     let Some(mut row) = find(tx, study, cell)? else { return Ok(()) };
     row.n_done = (row.n_done + done).max(0);
     row.n_leased = (row.n_leased + leased).max(0);
     update(tx, study, &row)
+}
+
+/// Promises one more trial of a cell and puts it anew among its equals.
+pub fn lease(tx: &mut dyn Connection, study: &str, cell: i64, tie: i64) -> Result<(), StoreError> {
+    tx.execute(
+        "update cell set n_leased = n_leased + 1, fill = fill + 1, tie = $3, \
+         is_open = case when fill + 1 < target then 1 else 0 end where study = $1 and cell = $2",
+        &[study.into(), cell.into(), tie.into()],
+    )?;
+    Ok(())
 }

@@ -24,6 +24,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../migrations/0002_append_only.sqlite.sql"),
         postgres: include_str!("../../migrations/0002_append_only.postgres.sql"),
     },
+    Migration {
+        number: 3,
+        both: include_str!("../../migrations/0003_fewer_indexes.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
 
 /// Runs what has not run yet; a database of a newer `mohs` is refused.

@@ -211,6 +211,22 @@ pub fn update(tx: &mut dyn Connection, row: &SessionRow) -> Result<(), StoreErro
     Ok(())
 }
 
+/// Stores what every submission changes of a session: how far it is, and when it was heard of.
+pub fn update_progress(tx: &mut dyn Connection, row: &SessionRow) -> Result<(), StoreError> {
+    tx.execute(
+        "update session set n_planned = $2, n_done = $3, lease_until_ms = $4, seen_at_ms = $5 \
+         where session = $1",
+        &[
+            (&row.session).into(),
+            row.n_planned.into(),
+            row.n_done.into(),
+            row.lease_until_ms.into(),
+            row.seen_at_ms.into(),
+        ],
+    )?;
+    Ok(())
+}
+
 /// Deletes all that is left of a session.
 pub fn forget(tx: &mut dyn Connection, session: &str) -> Result<(), StoreError> {
     for sql in [
@@ -234,6 +250,8 @@ pub struct EpochRow {
     pub head: String,
     /// The first event that does not follow from the one before.
     pub broken_at: Option<i64>,
+    /// The highest number of an event that is stored; above `acked_through` when there is a gap.
+    pub highest: u32,
 }
 
 /// Adds an epoch.
@@ -264,11 +282,13 @@ pub fn find_epoch(
     session: &str,
     epoch: u32,
 ) -> Result<Option<EpochRow>, StoreError> {
-    let sql = "select acked_through, head, broken_at from epoch where session = $1 and epoch = $2";
+    let sql = "select acked_through, head, broken_at, highest from epoch \
+               where session = $1 and epoch = $2";
     tx.first(sql, &[session.into(), epoch.into()], |row| EpochRow {
         acked_through: row.count(0),
         head: row.word(1),
         broken_at: row.int(2),
+        highest: row.count(3),
     })
 }
 
@@ -280,7 +300,7 @@ pub fn update_epoch(
     row: &EpochRow,
 ) -> Result<(), StoreError> {
     tx.execute(
-        "update epoch set acked_through = $3, head = $4, broken_at = $5 \
+        "update epoch set acked_through = $3, head = $4, broken_at = $5, highest = $6 \
          where session = $1 and epoch = $2",
         &[
             session.into(),
@@ -288,6 +308,7 @@ pub fn update_epoch(
             row.acked_through.into(),
             (&row.head).into(),
             row.broken_at.into(),
+            row.highest.into(),
         ],
     )?;
     Ok(())

@@ -12,13 +12,14 @@ pub(super) struct Sqlite(rusqlite::Connection);
 
 impl Sqlite {
     /// Opens a file, made when needed. WAL lets readers read while one writer writes;
-    /// `synchronous = full` makes a commit wait for the disk.
+    /// `synchronous = full` makes a commit wait for the disk. The log is moved into the file beside
+    /// the writer ([`super::writer`]); a commit does so itself only when that has fallen far behind.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = rusqlite::Connection::open(path)?;
         connection.set_prepared_statement_cache_capacity(256);
         connection.execute_batch(
             "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
-             pragma wal_autocheckpoint = 4000; pragma cache_size = -16000; \
+             pragma wal_autocheckpoint = 40000; pragma cache_size = -32000; \
              pragma foreign_keys = on;",
         )?;
         Ok(Self(connection))

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc as channel;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -14,9 +16,14 @@ const MOST_TOGETHER: usize = 256;
 /// Requests that wait, at most; more have to wait for a place.
 const MOST_WAITING: usize = 4_096;
 
+/// How often SQLite's log is moved into its file.
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
+
 /// The way to the writer's thread.
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    /// Dropped with the writer, which ends the thread that keeps the log short.
+    _log: channel::Sender<()>,
     n_commits: Arc<AtomicU64>,
     n_jobs: Arc<AtomicU64>,
 }
@@ -55,8 +62,13 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
         let (n_commits, n_jobs) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let counts = (Arc::clone(&n_commits), Arc::clone(&n_jobs));
+        let (log, stop) = channel::channel();
+        if let Place::Sqlite(_) = &place {
+            let place = place.clone();
+            std::thread::spawn(move || keep_log_short(&place, &stop));
+        }
         std::thread::spawn(move || work(&place, connection, waiting, &counts));
-        Self { queue, n_commits, n_jobs }
+        Self { queue, _log: log, n_commits, n_jobs }
     }
 
     pub(super) async fn run<T, F>(&self, job: F) -> Result<T, StoreError>
@@ -105,6 +117,15 @@ fn work(
             let [job] = alone;
             job.answer(outcome);
         }
+    }
+}
+
+/// Moves SQLite's log into its file again and again, so that no commit has to wait for that.
+fn keep_log_short(place: &Place, stop: &channel::Receiver<()>) {
+    let Ok(mut connection) = place.open() else { return };
+    while stop.recv_timeout(CHECKPOINT_EVERY) == Err(channel::RecvTimeoutError::Timeout) {
+        // What cannot be moved now, because somebody reads it, is moved next time.
+        let _ = connection.batch("pragma wal_checkpoint(passive)");
     }
 }
 

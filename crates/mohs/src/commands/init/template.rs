@@ -216,7 +216,7 @@ min_rt_ms = 150
 # Only the first time a participant sees a stimulus counts.
 repeated_stimuli = true
 # Trials that the screen did not show as planned.
-timing = [\"long\", \"short\", \"dropped\"]
+timing = [\"long\", \"short\", \"dropped\", \"unknown\"]
 ";
 
 const FLASH_SCORE: &str = "[score]
