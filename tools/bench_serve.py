@@ -118,8 +118,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--at-once", type=int, default=500)
-    parser.add_argument("--pace", type=float, default=2000)
+    parser.add_argument("--pace", type=float, default=2500)
     parser.add_argument("--sessions", type=int, default=5000)
+    parser.add_argument("--arrivals", type=float, default=200, help="sessions that begin per second")
     parser.add_argument("--peers", nargs="*", default=["reference", "psiturk"])
     parser.add_argument("--folder", type=Path, default=bench.FOLDER / "race")
     args = parser.parse_args()
@@ -161,12 +162,15 @@ def alone(args, mohs, crowd, study, told):
     server.start()
     said = bench.finish(bench.crowd(crowd, server.address, study.name, participants=10**7,
                                     at_once=args.sessions, per_second=args.pace,
-                                    seconds=args.seconds + args.sessions / args.pace))
+                                    arrivals=args.arrivals,
+                                    seconds=args.seconds + args.sessions / args.arrivals))
     _, peak = server.memory_mb()
     server.stop()
-    print(f"{args.sessions} open sessions at a pace of {args.pace:.0f}/s: "
-          f"{said['acked_per_second']:.0f}/s acked, p50 {said['p50_ms']:.1f} ms, p99 "
-          f"{said['p99_ms']:.1f} ms, memory {peak:.0f} MB, refusals {json.dumps(said['refusals'])}")
+    steady = said["steady"]
+    print(f"{args.sessions} open sessions, {args.arrivals:.0f} begun per second, then a pace of "
+          f"{args.pace:.0f}/s: {steady['acked_in_median_second']}/s acked in the median second, p50 "
+          f"{steady['p50_ms']:.1f} ms, p99 {steady['p99_ms']:.1f} ms; with the time in which they came "
+          f"p99 {said['p99_ms']:.1f} ms; memory {peak:.0f} MB, refusals {json.dumps(said['refusals'])}")
 
 
 if __name__ == "__main__":

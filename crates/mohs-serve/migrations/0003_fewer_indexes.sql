@@ -5,6 +5,5 @@ update epoch set highest = coalesce(
 
 -- A study's trials are read through its sessions, so one index by session does for both.
 drop index trial_by_study;
--- Only adaptive designs look trials up by stimulus, and only those that were answered.
+-- Only adaptive designs look trials up by stimulus; launching one makes the index.
 drop index trial_by_stimulus;
-create index trial_by_stimulus on trial (study, stimulus) where state = 'answered' and is_counted = 1;

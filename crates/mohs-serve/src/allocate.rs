@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use mohs_score::draw::Draw;
 
 /// A cell with room that this participant could fill.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate<'a> {
     /// The cell.
     pub cell: i64,
     /// The picture: nobody gets one twice.
-    pub source: String,
+    pub source: &'a str,
     /// What it shows.
-    pub label: String,
+    pub label: &'a str,
     /// What is done and promised already.
     pub fill: i64,
 }
@@ -32,30 +32,30 @@ pub struct History {
 ///
 /// Each choice takes the group this participant had least, in it the least filled cells, of these
 /// a label the participant had least, and of these any. Returns group and candidate.
-pub fn choose(
-    groups: &[Vec<Candidate>],
+pub fn choose<'a>(
+    groups: &[Vec<Candidate<'a>>],
     history: &History,
     n: usize,
     draw: &mut Draw,
-) -> Vec<(usize, Candidate)> {
+) -> Vec<(usize, Candidate<'a>)> {
     let mut n_by_group = history.n_by_group.clone();
     n_by_group.resize(groups.len(), 0);
     // Numbers instead of names, because every candidate is looked at many times.
     let (mut sources, mut labels) = (Numbers::default(), Numbers::default());
     let mut left: Vec<Vec<Left<'_>>> = Vec::new();
     for group in groups {
-        let free = group.iter().filter(|candidate| !history.sources.contains(&candidate.source));
+        let free = group.iter().filter(|candidate| !history.sources.contains(candidate.source));
         let left_of_group = free.map(|candidate| Left {
-            candidate,
-            source: sources.of(&candidate.source),
-            label: labels.of(&candidate.label),
+            candidate: *candidate,
+            source: sources.of(candidate.source),
+            label: labels.of(candidate.label),
         });
         left.push(left_of_group.collect());
     }
     let n_before = |label: &&str| *history.n_by_label.get(*label).unwrap_or(&0);
     let mut n_by_label: Vec<usize> = labels.names.iter().map(n_before).collect();
     let mut is_taken = vec![false; sources.names.len()];
-    let mut chosen: Vec<(usize, Candidate)> = Vec::new();
+    let mut chosen: Vec<(usize, Candidate<'a>)> = Vec::new();
     while chosen.len() < n {
         let mut best: Option<(usize, &Left<'_>, Rank)> = None;
         for (group_idx, group) in left.iter().enumerate() {
@@ -81,7 +81,7 @@ pub fn choose(
         is_taken[found.source] = true;
         n_by_label[found.label] += 1;
         n_by_group[group_idx] += 1;
-        chosen.push((group_idx, found.candidate.clone()));
+        chosen.push((group_idx, found.candidate));
     }
     draw.shuffle(&mut chosen);
     chosen
@@ -89,7 +89,7 @@ pub fn choose(
 
 /// A candidate that is still to be had.
 struct Left<'a> {
-    candidate: &'a Candidate,
+    candidate: Candidate<'a>,
     source: usize,
     label: usize,
 }
@@ -145,8 +145,14 @@ mod tests {
         Draw::new(Seed(1), &[])
     }
 
-    fn candidate(cell: i64, source: &str, label: &str, fill: i64) -> Candidate {
-        Candidate { cell, source: source.into(), label: label.into(), fill }
+    const SOURCES: &str = "abcdefghijklmnopqrstuvwxyzABCD";
+
+    fn candidate<'a>(cell: i64, source: &'a str, label: &'a str, fill: i64) -> Candidate<'a> {
+        Candidate { cell, source, label, fill }
+    }
+
+    fn source(idx: usize) -> &'static str {
+        &SOURCES[idx..=idx]
     }
 
     #[test]
@@ -161,8 +167,8 @@ mod tests {
 
     #[test]
     fn labels_take_turns_where_cells_are_equally_full() {
-        let group: Vec<Candidate> = (0..20)
-            .map(|idx| candidate(idx, &idx.to_string(), if idx < 10 { "x" } else { "y" }, 0))
+        let group: Vec<Candidate<'_>> = (0..20)
+            .map(|idx| candidate(0, source(idx), if idx < 10 { "x" } else { "y" }, 0))
             .collect();
         let chosen = choose(&[group], &History::default(), 8, &mut draw());
         let n_x = chosen.iter().filter(|(_, candidate)| candidate.label == "x").count();
@@ -171,11 +177,11 @@ mod tests {
 
     #[test]
     fn nobody_gets_a_picture_twice() {
-        let group = |first: i64| -> Vec<Candidate> {
-            (0..4).map(|idx| candidate(first + idx, &idx.to_string(), "x", 0)).collect()
+        let group = |cell: i64| -> Vec<Candidate<'_>> {
+            (0..4).map(|idx| candidate(cell, source(idx), "x", 0)).collect()
         };
         let chosen = choose(&[group(0), group(10)], &History::default(), 8, &mut draw());
-        let sources: BTreeSet<&str> = chosen.iter().map(|(_, c)| c.source.as_str()).collect();
+        let sources: BTreeSet<&str> = chosen.iter().map(|(_, c)| c.source).collect();
         assert_eq!((chosen.len(), sources.len()), (4, 4));
     }
 
@@ -196,16 +202,16 @@ mod tests {
             n in 1_usize..12,
             seed in 0_u64..1_000,
         ) {
-            let groups: Vec<Vec<Candidate>> = fills
+            let groups: Vec<Vec<Candidate<'_>>> = fills
                 .iter()
                 .enumerate()
                 .map(|(group_idx, fills)| {
-                    let mut group: Vec<Candidate> = fills
+                    let mut group: Vec<Candidate<'_>> = fills
                         .iter()
                         .enumerate()
                         .map(|(idx, fill)| {
                             let cell = i64::try_from(group_idx * 100 + idx).unwrap();
-                            candidate(cell, &idx.to_string(), ["x", "y", "z"][idx % 3], *fill)
+                            candidate(cell, source(idx), ["x", "y", "z"][idx % 3], *fill)
                         })
                         .collect();
                     group.sort_by_key(|candidate| candidate.fill);
@@ -215,7 +221,7 @@ mod tests {
             let mut draw = Draw::new(Seed(seed), &[]);
             let chosen = choose(&groups, &History::default(), n, &mut draw);
             prop_assert_eq!(chosen.len(), n.min(30));
-            let sources: BTreeSet<&str> = chosen.iter().map(|(_, c)| c.source.as_str()).collect();
+            let sources: BTreeSet<&str> = chosen.iter().map(|(_, c)| c.source).collect();
             prop_assert_eq!(sources.len(), chosen.len());
             let by_group = |idx| chosen.iter().filter(|(group, _)| *group == idx).count();
             let counts: Vec<usize> = (0..groups.len()).map(by_group).collect();

@@ -291,8 +291,7 @@ pub(crate) mod tests {
             let mut report = report();
             report.frames_planned = Some(600);
             report.offset_ms = Some(report.onset_ms + frames * report.period_ms);
-            let planned =
-                TrialRow { exposure_ms: Some(10_000.0), frames: Some(600), ..planned() };
+            let planned = TrialRow { exposure_ms: Some(10_000.0), frames: Some(600), ..planned() };
             report.into_outcome(&planned, 0.1).unwrap().verdict
         };
         assert_eq!(long(594.0), Some(TimingVerdict::Ok));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! crowd --address 127.0.0.1:8080 --study NAME --participants 5000 [--at-once 200] [--per-second 2000]
-//!       [--loss 0.3] [--duplicates 0.1] [--reorder] [--drop-out 0.3] [--voids 0.05] [--seed 1]
+//!       [--arrivals 500] [--loss 0.3] [--duplicates 0.1] [--reorder] [--drop-out 0.3] [--voids 0.05] [--seed 1]
 //!       [--seconds 60] [--until-empty] [--ledger FILE] [--peer reference|psiturk]
 //! ```
 //!
@@ -33,6 +33,8 @@ pub(crate) struct Options {
     pub(crate) at_once: usize,
     /// Submissions per second of the whole crowd; as fast as possible when 0.
     pub(crate) per_second: f64,
+    /// Participants who come per second; all at once when 0.
+    pub(crate) arrivals: f64,
     pub(crate) loss: f64,
     pub(crate) duplicates: f64,
     pub(crate) reorder: bool,
@@ -77,8 +79,10 @@ pub(crate) struct Tally {
     pub(crate) found: Mutex<Moment>,
     /// Requests sent, lost ones and repetitions included.
     pub(crate) n_requests: AtomicU64,
-    /// Microseconds from the first try of a submission to its ack.
-    pub(crate) waits_us: Mutex<Vec<u32>>,
+    /// Microseconds from the first try of a submission to its ack, by the second of the ack.
+    pub(crate) waits_us: Mutex<BTreeMap<u64, Vec<u32>>>,
+    /// When the crowd set out.
+    pub(crate) start: Moment,
     /// Answers other than 2xx by status and code.
     pub(crate) refusals: Mutex<BTreeMap<String, u64>>,
     /// `session,trial,response` of every answered trial.
@@ -90,7 +94,8 @@ impl Tally {
     pub(crate) async fn note_ack(&self, begun: Instant) {
         self.n_acked.fetch_add(1, Ordering::Relaxed);
         let micros = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
-        self.waits_us.lock().await.push(micros);
+        let second = self.start.elapsed().as_secs();
+        self.waits_us.lock().await.entry(second).or_default().push(micros);
     }
 
     /// Notes an answer other than 2xx.
@@ -123,6 +128,7 @@ fn main() {
         participants: whole("participants", 100.0),
         at_once: usize::try_from(whole("at-once", 100.0)).expect("a small number"),
         per_second: number("per-second", 0.0),
+        arrivals: number("arrivals", 0.0),
         loss: number("loss", 0.0),
         duplicates: number("duplicates", 0.0),
         reorder: arguments.contains_key("reorder"),
@@ -142,7 +148,22 @@ fn main() {
     let begun = Instant::now();
     runtime.block_on(run(Arc::clone(&options), Arc::clone(&tally)));
     let took = begun.elapsed();
-    runtime.block_on(tell(&tally, took, arguments.get("ledger")));
+    runtime.block_on(tell(&tally, took, arrival_s(&options), arguments.get("ledger")));
+}
+
+/// Returns the first second in which everybody is there.
+fn arrival_s(options: &Options) -> u64 {
+    if options.arrivals <= 0.0 {
+        return 0;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a few seconds"
+    )]
+    let seconds = (options.at_once as f64 / options.arrivals).ceil() as u64;
+    seconds + 1
 }
 
 /// Sends the crowd, so many at once.
@@ -152,6 +173,7 @@ async fn run(options: Arc<Options>, tally: Arc<Tally>) {
         (0.0 < options.seconds).then(|| Instant::now() + Duration::from_secs_f64(options.seconds));
     let mut people = Vec::new();
     let mut n_empty = 0;
+    let mut due = Instant::now();
     for participant in 0..options.participants {
         let seat = Arc::clone(&seats).acquire_owned().await.expect("because nobody closes it");
         if end.is_some_and(|end| end <= Instant::now()) {
@@ -164,6 +186,10 @@ async fn run(options: Arc<Options>, tally: Arc<Tally>) {
                 break;
             }
             tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        if 0.0 < options.arrivals {
+            due += Duration::from_secs_f64(1.0 / options.arrivals);
+            tokio::time::sleep_until(due.into()).await;
         }
         let (options, tally) = (Arc::clone(&options), Arc::clone(&tally));
         people.push(tokio::spawn(async move {
@@ -180,10 +206,18 @@ async fn run(options: Arc<Options>, tally: Arc<Tally>) {
 }
 
 /// Prints what happened as one line of JSON, and writes the ledger.
-async fn tell(tally: &Tally, took: Duration, ledger: Option<&String>) {
-    let mut waits = tally.waits_us.lock().await.clone();
-    waits.sort_unstable();
-    let at = |share: f64| -> f64 {
+///
+/// `steady` is what happened from `arrival_s` on, when everybody was there.
+async fn tell(tally: &Tally, took: Duration, arrival_s: u64, ledger: Option<&String>) {
+    let by_second = tally.waits_us.lock().await;
+    let of = |first: u64| {
+        let mut waits: Vec<u32> =
+            by_second.range(first..).flat_map(|(_, us)| us).copied().collect();
+        waits.sort_unstable();
+        waits
+    };
+    let (waits, steady) = (of(0), of(arrival_s));
+    let at = |waits: &[u32], share: f64| -> f64 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -193,6 +227,9 @@ async fn tell(tally: &Tally, took: Duration, ledger: Option<&String>) {
         let idx = (share * waits.len() as f64) as usize;
         waits.get(idx.min(waits.len().saturating_sub(1))).map_or(0.0, |us| f64::from(*us) / 1e3)
     };
+    let mut n_by_second: Vec<usize> =
+        by_second.range(arrival_s..).map(|(_, us)| us.len()).collect();
+    n_by_second.sort_unstable();
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     let per_second = count(&tally.n_acked) as f64 / took.as_secs_f64();
@@ -200,9 +237,14 @@ async fn tell(tally: &Tally, took: Duration, ledger: Option<&String>) {
         "seconds": took.as_secs_f64(),
         "acked": count(&tally.n_acked),
         "acked_per_second": per_second,
-        "p50_ms": at(0.5),
-        "p99_ms": at(0.99),
-        "max_ms": at(1.0),
+        "p50_ms": at(&waits, 0.5),
+        "p99_ms": at(&waits, 0.99),
+        "max_ms": at(&waits, 1.0),
+        "steady": {
+            "acked_in_median_second": n_by_second.get(n_by_second.len() / 2),
+            "p50_ms": at(&steady, 0.5),
+            "p99_ms": at(&steady, 0.99),
+        },
         "complete": count(&tally.n_complete),
         "dropped_out": count(&tally.n_dropped_out),
         "nothing_left": count(&tally.n_empty),

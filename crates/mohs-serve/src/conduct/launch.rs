@@ -9,7 +9,7 @@ use crate::hosted::Hosted;
 use crate::plan::beep;
 use crate::store::cell::{self, CellRow};
 use crate::store::connection::Connection;
-use crate::store::{StoreError, study};
+use crate::store::{StoreError, result, study};
 use crate::token::fresh_seed;
 
 const CELLS: u64 = 5;
@@ -25,6 +25,9 @@ pub fn launch(tx: &mut dyn Connection, hosted: &Hosted, now_ms: i64) -> Result<(
             seed
         }
     };
+    if hosted.study.flash.design == Allocation::Adaptive {
+        result::index_by_stimulus(tx)?;
+    }
     let mut stored: BTreeMap<String, CellRow> =
         cell::all(tx, &hosted.name)?.into_iter().map(|row| (row.name.clone(), row)).collect();
     let mut next = stored.values().map(|row| row.cell + 1).max().unwrap_or(0);

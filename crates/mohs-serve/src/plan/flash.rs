@@ -82,15 +82,15 @@ fn practice<'a>(asked: &Asked<'a>) -> Plan<'a> {
 pub(super) fn n_looked_at(asked: &Asked<'_>, n: usize, n_groups: usize) -> usize {
     let n_conditions = asked.hosted.study.prepare.conditions.len().max(1);
     let n_taken = asked.given.len() + asked.seen_elsewhere.len() + n;
-    (8 * n.div_ceil(n_groups.max(1)) + 32 + n_taken * n_conditions).min(20_000)
+    (4 * n.div_ceil(n_groups.max(1)) + 16 + n_taken * n_conditions).min(20_000)
 }
 
-pub(super) fn candidate(asked: &Asked<'_>, row: &CellRow) -> Option<Candidate> {
+pub(super) fn candidate<'a>(asked: &Asked<'a>, row: &CellRow) -> Option<Candidate<'a>> {
     let stimulus = asked.hosted.find(&row.stimulus, row.condition.as_deref())?;
     Some(Candidate {
         cell: row.cell,
-        source: stimulus.source.clone(),
-        label: stimulus.label.as_str().into(),
+        source: &stimulus.source,
+        label: stimulus.label.as_str(),
         fill: row.fill(),
     })
 }
@@ -139,7 +139,7 @@ fn adaptive<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, 
         certainty: flash.certainty,
     };
     let rows = cell::least_filled(tx, &hosted.name, 0, n_looked_at(asked, n, 1))?;
-    let group: Vec<Candidate> = rows.iter().filter_map(|row| candidate(asked, row)).collect();
+    let group: Vec<Candidate<'_>> = rows.iter().filter_map(|row| candidate(asked, row)).collect();
     let n_tried = group.len();
     let mut draw = asked.draw();
     // Those whose band is known fall away on the way, so all are put in order.

@@ -12,7 +12,7 @@ pub(super) fn next_block<'a>(
 ) -> Result<Plan<'a>, StoreError> {
     let n = asked.hosted.study.page.trials_between_breaks.min(asked.n_wanted());
     let rows = cell::least_filled(tx, &asked.hosted.name, 0, n_looked_at(asked, n, 1))?;
-    let group: Vec<Candidate> = rows.iter().filter_map(|row| candidate(asked, row)).collect();
+    let group: Vec<Candidate<'_>> = rows.iter().filter_map(|row| candidate(asked, row)).collect();
     let chosen = choose(&[group], &asked.history(), n, &mut asked.draw());
     let shown = chosen.into_iter().filter_map(|(_, candidate)| {
         let row = rows.iter().find(|row| row.cell == candidate.cell)?;

@@ -86,6 +86,14 @@ pub struct Answered {
     pub is_right: bool,
 }
 
+/// Makes the index that [`of_stimulus`] needs, if it is not there.
+pub fn index_by_stimulus(tx: &mut dyn Connection) -> Result<(), StoreError> {
+    tx.batch(
+        "create index if not exists trial_by_stimulus on trial (study, stimulus) \
+         where state = 'answered' and is_counted = 1",
+    )
+}
+
 /// Returns the answers about a stimulus in a condition that count.
 pub fn of_stimulus(
     tx: &mut dyn Connection,

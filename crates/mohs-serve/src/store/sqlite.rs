@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::StoreError;
@@ -17,9 +18,11 @@ impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = rusqlite::Connection::open(path)?;
         connection.set_prepared_statement_cache_capacity(256);
+        // A statement keeps its plan, whatever is bound to it: every one here has its index.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.execute_batch(
             "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
-             pragma wal_autocheckpoint = 40000; pragma cache_size = -32000; \
+             pragma wal_autocheckpoint = 100000; pragma cache_size = -32000; \
              pragma foreign_keys = on;",
         )?;
         Ok(Self(connection))

@@ -1,13 +1,13 @@
 //! The one writer: many requests, one transaction, one wait for the disk.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc as channel;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection::Connection;
+use super::connection::{Connection, Row};
 use super::{Place, StoreError};
 
 /// Requests in one transaction, at most. While one transaction goes to disk the next requests
@@ -16,8 +16,14 @@ const MOST_TOGETHER: usize = 256;
 /// Requests that wait, at most; more have to wait for a place.
 const MOST_WAITING: usize = 4_096;
 
-/// How often SQLite's log is moved into its file.
-const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
+/// How often somebody looks whether SQLite's log has grown.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Pages from which the log is moved into the file. Short logs are searched faster.
+const LONG_LOG: i64 = 4_000;
+/// Pages that the writer moves itself, at most: it takes a few milliseconds.
+const SHORT_REST: i64 = 1_000;
+/// Times the log is gone through for the rest to become short; while it is, more is written.
+const MOST_PASSES: usize = 4;
 
 /// The way to the writer's thread.
 pub(super) struct Writer {
@@ -63,11 +69,12 @@ impl Writer {
         let (n_commits, n_jobs) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let counts = (Arc::clone(&n_commits), Arc::clone(&n_jobs));
         let (log, stop) = channel::channel();
+        let is_log_ready = Arc::new(AtomicBool::new(false));
         if let Place::Sqlite(_) = &place {
-            let place = place.clone();
-            std::thread::spawn(move || keep_log_short(&place, &stop));
+            let (place, is_log_ready) = (place.clone(), Arc::clone(&is_log_ready));
+            std::thread::spawn(move || keep_log_short(&place, &stop, &is_log_ready));
         }
-        std::thread::spawn(move || work(&place, connection, waiting, &counts));
+        std::thread::spawn(move || work(&place, connection, waiting, &counts, &is_log_ready));
         Self { queue, _log: log, n_commits, n_jobs }
     }
 
@@ -92,12 +99,17 @@ fn work(
     mut connection: Box<dyn Connection>,
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
     (n_commits, n_jobs): &(Arc<AtomicU64>, Arc<AtomicU64>),
+    is_log_ready: &AtomicBool,
 ) {
     while let Some(first) = waiting.blocking_recv() {
         let mut jobs = vec![first];
         while jobs.len() < MOST_TOGETHER {
             let Ok(job) = waiting.try_recv() else { break };
             jobs.push(job);
+        }
+        if is_log_ready.swap(false, Ordering::Relaxed) {
+            // The rest of the log, so that the next commit begins it anew.
+            let _ = connection.batch(MOVE_LOG);
         }
         if connection.is_closed()
             && let Ok(fresh) = place.open()
@@ -120,12 +132,26 @@ fn work(
     }
 }
 
-/// Moves SQLite's log into its file again and again, so that no commit has to wait for that.
-fn keep_log_short(place: &Place, stop: &channel::Receiver<()>) {
+const MOVE_LOG: &str = "pragma wal_checkpoint(passive)";
+
+/// Moves SQLite's log into its file beside the writer, until the rest is short enough for the writer.
+///
+/// Only a log that was moved as a whole begins anew, and while it is moved more is written.
+fn keep_log_short(place: &Place, stop: &channel::Receiver<()>, is_log_ready: &AtomicBool) {
     let Ok(mut connection) = place.open() else { return };
-    while stop.recv_timeout(CHECKPOINT_EVERY) == Err(channel::RecvTimeoutError::Timeout) {
-        // What cannot be moved now, because somebody reads it, is moved next time.
-        let _ = connection.batch("pragma wal_checkpoint(passive)");
+    while stop.recv_timeout(LOOK_EVERY) == Err(channel::RecvTimeoutError::Timeout) {
+        for _ in 0..MOST_PASSES {
+            // Columns: 0 whether it could not, 1 pages in the log, 2 pages of it that were moved.
+            let pages = |row: &dyn Row| (row.whole(1), row.whole(2));
+            let Ok(Some((in_log, moved))) = connection.first(MOVE_LOG, &[], pages) else { break };
+            if in_log < LONG_LOG {
+                break;
+            }
+            if in_log - moved < SHORT_REST {
+                is_log_ready.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
     }
 }
 
