@@ -90,6 +90,10 @@ bench-serve *args:
 chaos-serve *args:
     python3 tools/chaos_serve.py {{ args }}
 
+# Made-up requests along the API's own description: no 5xx, nothing of other participants
+fuzz-serve *args:
+    python3 tools/fuzz_serve.py {{ args }}
+
 # Whole sessions in a real browser against a built `mohs`
 test-browser mohs *args:
     python3 tools/test_browser.py {{ mohs }} {{ args }}

@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -171,6 +172,33 @@ def alone(args, mohs, crowd, study, told):
           f"{args.pace:.0f}/s: {steady['acked_in_median_second']}/s acked in the median second, p50 "
           f"{steady['p50_ms']:.1f} ms, p99 {steady['p99_ms']:.1f} ms; with the time in which they came "
           f"p99 {said['p99_ms']:.1f} ms; memory {peak:.0f} MB, refusals {json.dumps(said['refusals'])}")
+
+    export(args, mohs, study.name, database)
+
+
+def export(args, mohs, study, database, n_trials=1_000_000):
+    """Copies what was answered until there are a million trials, and times their export."""
+    connection = sqlite3.connect(database)
+    columns = [row[1] for row in connection.execute("pragma table_info(trial)")]
+    others = ", ".join(name for name in columns if name not in ["trial", "session"])
+    answered = "is_counted = 1 and onset_ms is not null"
+    n = connection.execute(f"select count(*) from trial where {answered}").fetchone()[0]
+    connection.execute(f"create temp table source as select * from trial where {answered}")
+    for copy in range(1, -(-n_trials // n)):
+        connection.execute(f"insert into trial (trial, session, {others}) select trial || '-{copy}', "
+                           f"session || '-{copy}', {others} from source limit {n_trials - copy * n}")
+    connection.commit()
+    connection.close()
+    for kind in ["csv", "parquet"]:
+        output = args.folder / f"trials.{kind}"
+        output.unlink(missing_ok=True)
+        begun = time.perf_counter()
+        process = subprocess.Popen([mohs, "export", f"sqlite:{database}", "--study", study, "--to", kind,
+                                    "--output", output], stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        took = time.perf_counter() - begun
+        print(f"export of {n_trials:,} trials as {kind}: {took:.1f} s, {usage.ru_maxrss / 1024:.0f} MB, "
+              f"file {output.stat().st_size / 1e6:.0f} MB, exit {os.waitstatus_to_exitcode(status)}")
 
 
 if __name__ == "__main__":

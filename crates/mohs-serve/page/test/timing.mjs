@@ -30,14 +30,15 @@ function presentations(events) {
   return found.sort((a, b) => a[0] - b[0]);
 }
 
-/** Frames between two changes by the trace; nothing when one of them was never presented. */
-function framesByTrace(presented, { onset_ms, offset_ms, period_ms }) {
+/** What the trace says of a flash: frames between its two changes, nothing when one of them was never
+ * presented, and how long after their stamps the two were presented. */
+function byTrace(presented, { onset_ms, offset_ms, period_ms }) {
   // A stamp is the begin of its frame; the page's clock is coarser than the trace's.
   const at = (stamp) => presented.find(([begin]) => Math.abs(begin - stamp) < 1.5)?.[1];
   const [image, mask] = [at(onset_ms), at(offset_ms)];
-  if (image === undefined || mask === undefined) return null;
+  if (image === undefined || mask === undefined) return { frames: null, lags: [] };
   const slot = (t) => Math.floor((t - onset_ms) / period_ms);
-  return slot(mask) - slot(image);
+  return { frames: slot(mask) - slot(image), lags: [image - onset_ms, mask - offset_ms] };
 }
 
 async function measure(name, { throttle = 1, isBusy = false }) {
@@ -77,7 +78,7 @@ async function measure(name, { throttle = 1, isBusy = false }) {
   await tracing.send("Tracing.end");
   await over;
   const presented = presentations(events);
-  const trials = [...server.sessions.values()][0].trials.flatMap(({ report }) => (report?.verdict ? [{ ...report, byTrace: framesByTrace(presented, report) }] : []));
+  const trials = [...server.sessions.values()][0].trials.flatMap(({ report }) => (report?.verdict ? [{ ...report, byTrace: byTrace(presented, report) }] : []));
   await browser.close();
   server.close();
   // The first trial may have begun before the trace did.
@@ -92,12 +93,15 @@ const wanted = Number(process.env["PERCENT_OK"] ?? 99.9);
 for (const [name, how] of RUNS.filter(([name]) => name.includes(process.env["ONLY"] ?? ""))) {
   const { trials } = await measure(name, how);
   console.log(`\n${name}: ${trials.length} trials, ${trials[0]?.period_ms.toFixed(3)} ms a frame`);
+  const lags = trials.flatMap(({ byTrace }) => byTrace.lags).sort((a, b) => a - b);
+  const lag = (share) => lags[Math.min(lags.length - 1, Math.floor(share * lags.length))]?.toFixed(1);
+  console.log(`changes were presented ${lag(0)} to ${lag(1)} ms after their stamps, ${lag(0.5)} in the middle, 99 % within ${lag(0.99)}`);
   console.log("frames   trials   as planned by stamps   by trace   verdict ok   wrong but ok   right but voided   verdicts");
   let nWrongOk = 0;
   let nExact = 0;
   for (const frames of FRAMES) {
     const of = trials.filter(({ frames_planned }) => frames_planned === frames);
-    const isRight = ({ byTrace }) => byTrace === frames;
+    const isRight = ({ byTrace }) => byTrace.frames === frames;
     const isOk = ({ verdict }) => verdict === "ok";
     const exact = of.filter(({ frames_shown }) => frames_shown === frames);
     const wrongOk = of.filter((trial) => isOk(trial) && !isRight(trial));
@@ -107,7 +111,7 @@ for (const [name, how] of RUNS.filter(([name]) => name.includes(process.env["ONL
     const verdicts = counts.map(([verdict, list]) => `${verdict} ${list.length}`).join(", ");
     const columns = [String(frames).padStart(6), String(of.length).padStart(8), percent(exact.length, of.length).padStart(22), percent(of.filter(isRight).length, of.length).padStart(10), percent(of.filter(isOk).length, of.length).padStart(12), String(wrongOk.length).padStart(14), String(of.filter((trial) => !isOk(trial) && isRight(trial)).length).padStart(18), `  ${verdicts}`];
     console.log(columns.join(" "));
-    for (const trial of wrongOk.slice(0, 3)) console.log(`       e.g. by trace ${trial.byTrace}, stamps ${trial.stamps_ms.map((stamp) => stamp.toFixed(1)).join(" ")}`);
+    for (const trial of wrongOk.slice(0, 3)) console.log(`       e.g. by trace ${trial.byTrace.frames}, presented ${trial.byTrace.lags.map((lag) => lag.toFixed(1)).join(" and ")} ms after the stamps, ${trial.stamps_ms.map((stamp) => stamp.toFixed(1)).join(" ")}`);
   }
   if (0 < nWrongOk) isSound = false;
   if (name === "unloaded" && (100 * nExact) / trials.length < wanted) isSound = false;

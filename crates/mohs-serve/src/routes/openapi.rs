@@ -12,11 +12,11 @@ pub(crate) const API: [(&str, &str, &str, &str); 5] = [
     ("/api/sessions/{session}/withdraw", "Delete my data", "WithdrawRequest", "Withdrawn"),
 ];
 
-/// Other addresses: what for, and the type of the answer.
+/// Other addresses: what for, and the types an answer may have.
 pub(crate) const PAGES: [(&str, &str, &str); 7] = [
     ("/", "The studies", "text/html"),
     ("/s/{study}", "The page of a study", "text/html"),
-    ("/assets/{file}", "Script and style of the page", "text/javascript"),
+    ("/assets/{file}", "Script and style of the page", "text/javascript text/css"),
     ("/media/{file}", "A picture, named by its SHA-256", "image/png"),
     ("/health", "Whether the store answers", "application/json"),
     ("/metrics", "Counters for Prometheus", "text/plain"),
@@ -68,12 +68,13 @@ pub(crate) fn document() -> Value {
         }
         paths.insert(address.into(), json!({"post": operation}));
     }
-    for (address, what, kind) in PAGES {
+    for (address, what, kinds) in PAGES {
+        let content: Value = kinds.split(' ').map(|kind| (kind.to_owned(), json!({}))).collect();
         let operation = json!({
             "summary": what,
             "parameters": parameters(address),
             "responses": {
-                "200": {"description": what, "content": {kind: {}}},
+                "200": {"description": what, "content": content},
                 "307": {"description": "the only study"},
                 "404": {"description": "nothing here"},
                 "429": refused("too often"),
