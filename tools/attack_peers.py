@@ -7,6 +7,7 @@ is not installed, importing this makes a Python that has it and starts the progr
 
 import importlib
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -43,6 +44,9 @@ import torch.nn.functional as F
 from onnx import helper, numpy_helper
 from PIL import Image
 
+# The networks that come with the program, by the names that the tools take.
+NETWORKS = {"small": "plain", "residual": "residual", "transformer": "transformer"}
+MODELS = ["resnet20", *NETWORKS]
 # The fourteen attacks of the paper, by our names.
 CLASSES = {
     "pgd": "PGD",
@@ -221,6 +225,11 @@ def batch_norm(settings, x, scale, bias, mean, variance):
     return F.batch_norm(x, mean, variance, scale, bias, eps=settings.get("epsilon", 1e-5))
 
 
+def layer_norm(settings, x, scale, bias=None):
+    axis = settings.get("axis", -1) % x.dim()
+    return F.layer_norm(x, x.shape[axis:], scale, bias, eps=settings.get("epsilon", 1e-5))
+
+
 def reshape(settings, x, shape):
     # Files made for a batch of one say so here.
     sizes = [x.shape[idx] if n == 0 else n for idx, n in enumerate(shape.tolist())]
@@ -252,10 +261,12 @@ OPERATORS = {
     "AveragePool": average_pool,
     "BatchNormalization": batch_norm,
     "Conv": conv,
+    "Erf": lambda settings, x: torch.erf(x),
     "Flatten": lambda settings, x: x.flatten(settings.get("axis", 1)),
     "Gemm": gemm,
     "GlobalAveragePool": lambda settings, x: x.mean(dim=(2, 3), keepdim=True),
     "Identity": lambda settings, x: x,
+    "LayerNormalization": layer_norm,
     "MatMul": lambda settings, a, b: a @ b,
     "MaxPool": max_pool,
     "Mul": lambda settings, a, b: a * b,
@@ -265,9 +276,11 @@ OPERATORS = {
     "Reshape": reshape,
     "Sigmoid": lambda settings, x: torch.sigmoid(x),
     "Slice": take_slice,
+    "Softmax": lambda settings, x: F.softmax(x, dim=settings.get("axis", -1)),
     "Softplus": lambda settings, x: F.softplus(x),
     "Sub": lambda settings, a, b: a - b,
     "Tanh": lambda settings, x: torch.tanh(x),
+    "Transpose": lambda settings, x: x.permute(settings["perm"]),
 }
 
 
@@ -289,7 +302,7 @@ class Target:
             table = pandas.read_csv(DATA / "cifar10h" / "stimuli.csv", dtype=str)[:n_images]
             files = [DATA / "cifar10h" / file for file in table["file"]]
         else:
-            self.path = ROOT / "crates" / "mohs-vision" / "networks" / "plain.onnx"
+            self.path = ROOT / "crates" / "mohs-vision" / "networks" / f"{NETWORKS[name]}.onnx"
             told = {p.key: p.value for p in onnx.load(self.path).metadata_props}
             self.mean, self.sd = json.loads(told["mohs.mean"]), json.loads(told["mohs.sd"])
             self.classes = json.loads(told["mohs.classes"])
@@ -405,7 +418,10 @@ def arguments_of(preset, attack, square_queries):
 
 
 def run_mohs(mohs, target, attacks, folder, **options):
-    """Runs `mohs attack`; returns its table, what --trace wrote or None, and seconds."""
+    """Runs `mohs attack`; returns its table, what --trace wrote or None, and seconds.
+
+    What mohs says of calls, its own and those of a sweep, is the table `account` among the attributes.
+    """
     mode, seed = options.get("mode", "exact"), options.get("seed", 1)
     output, trace = folder / f"{mode}.csv", folder / f"{mode}-trace.csv"
     numbers = lambda values: "[" + ", ".join(map(str, values)) + "]"
@@ -415,6 +431,7 @@ def run_mohs(mohs, target, attacks, folder, **options):
     command += [",".join(attacks), "--preset", options["preset"], "--grid", grid_words]
     command += ["--mode", mode, "--seed", str(seed), "--preprocess", preprocess]
     command += ["--classes", target.class_file, "--output", output, "--no-cache"]
+    command += ["--format", "csv"]
     if mode == "fast":
         command += ["--audit", str(options.get("audit", 0))]
     if "square" in attacks:
@@ -438,6 +455,7 @@ def run_mohs(mohs, target, attacks, folder, **options):
     texts = dict(stimulus=str, attack=str, outcome=str, clean=str, label=str)
     table = pandas.read_csv(output, dtype=texts, keep_default_na=False, na_values={"epsilon": [""]})
     table["epsilon"] = pandas.to_numeric(table["epsilon"])
+    table.attrs["account"] = pandas.read_csv(io.StringIO(done.stdout))
     told = pandas.read_csv(trace, dtype=texts) if mode == "sweep" else None
     return table, told, seconds
 

@@ -97,7 +97,7 @@ def compare(args, attack, theirs, ours):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mohs", type=Path, help="a built mohs; without it, cargo builds one")
-    parser.add_argument("--model", choices=["resnet20", "small"], default="resnet20")
+    parser.add_argument("--model", choices=peers.MODELS, default="resnet20")
     parser.add_argument("--images", type=int, default=320)
     parser.add_argument("--attacks", nargs="+", default=["all"], metavar="ATTACK")
     parser.add_argument("--preset", choices=peers.PRESETS, default="torchattacks-3.5.1")

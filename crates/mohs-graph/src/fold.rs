@@ -102,14 +102,13 @@ fn sweep(graph: Graph, keep: &BTreeSet<String>) -> Result<Graph, InferError> {
 
 /// A text that is the same for nodes that compute the same; `None` if that cannot be said.
 fn key(node: &Node) -> Option<String> {
-    let is_random = node.op.starts_with("Random")
-        || matches!(node.op.as_str(), "Bernoulli" | "Multinomial" | "Dropout" | "Identity");
+    let is_unique = node.is_random() || matches!(node.op.as_str(), "Dropout" | "Identity");
     let is_small = |attribute: &Attribute| match attribute {
         Attribute::Graph(_) => false,
         Attribute::Tensor(tensor) => tensor.len() <= 64,
         _ => true,
     };
-    if is_random || !node.attributes.values().all(is_small) {
+    if is_unique || !node.attributes.values().all(is_small) {
         return None;
     }
     let made: Vec<bool> = node.outputs.iter().map(|name| !name.is_empty()).collect();

@@ -122,6 +122,19 @@ impl Node {
         }
     }
 
+    /// Whether the operator draws random numbers, so that running it twice gives two answers.
+    pub fn is_random(&self) -> bool {
+        matches!(
+            self.op.as_str(),
+            "Bernoulli"
+                | "Multinomial"
+                | "RandomNormal"
+                | "RandomNormalLike"
+                | "RandomUniform"
+                | "RandomUniformLike"
+        )
+    }
+
     /// How to name this node to a person: its name, or the value it makes.
     pub fn label(&self) -> &str {
         if !self.name.is_empty() {

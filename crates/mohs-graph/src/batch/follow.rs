@@ -222,6 +222,9 @@ impl Walk<'_> {
             return Err("a branch or loop may do anything with the batch".to_owned());
         }
         let state = if states.iter().all(|&state| state == State::Still) {
+            if node.is_random() {
+                return Err("all pictures of a batch would get the same random numbers".to_owned());
+            }
             State::Still
         } else {
             self.follow(&mut node, &states)?
@@ -322,9 +325,8 @@ impl Walk<'_> {
             | "Floor" | "Ceil" | "Round" | "Sin" | "Cos" | "Tan" | "Asin" | "Acos" | "Atan"
             | "Sinh" | "Cosh" | "Tanh" | "Relu" | "LeakyRelu" | "Elu" | "Selu" | "Celu"
             | "ThresholdedRelu" | "Clip" | "Sigmoid" | "HardSigmoid" | "HardSwish" | "Gelu"
-            | "Softplus" | "Softsign" | "Mish" | "Cast" | "Not" | "IsNaN" | "IsInf" | "Dropout" => {
-                Ok(place.at(axis))
-            }
+            | "Softplus" | "Softsign" | "Mish" | "Cast" | "Not" | "IsNaN" | "IsInf" | "Dropout"
+            | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => Ok(place.at(axis)),
             "Conv"
             | "ConvTranspose"
             | "MaxPool"

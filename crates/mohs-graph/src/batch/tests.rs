@@ -180,6 +180,24 @@ fn what_mixes_pictures_is_refused() {
 }
 
 #[test]
+fn noise_of_the_size_of_the_picture_is_freed_and_noise_of_one_size_is_not() {
+    let free = free_batch(network(&[1, 6], |b, x| {
+        let noise = b.op("RandomNormalLike", &[x], vec![]).unwrap();
+        b.add(x, &noise).unwrap()
+    }));
+    let shape = free.unwrap().outputs[0].shape.clone().unwrap();
+    assert_eq!(dim::describe(&shape), "[batch, 6]");
+    check_fixed(
+        network(&[1, 6], |b, x| {
+            let settings = vec![("shape", Attribute::Ints(vec![1, 6]))];
+            let noise = b.op("RandomNormal", &[], settings).unwrap();
+            b.add(x, &noise).unwrap()
+        }),
+        "all pictures of a batch would get the same random numbers",
+    );
+}
+
+#[test]
 fn an_output_that_does_not_begin_with_the_batch_is_refused() {
     check_fixed(
         network(&[1, 6], |b, x| b.transpose(x, &[1, 0]).unwrap()),

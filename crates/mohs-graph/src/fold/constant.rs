@@ -25,7 +25,7 @@ pub(super) fn values(
     keep: &BTreeSet<String>,
 ) -> Result<Option<Vec<Tensor>>, InferError> {
     let facts = infer::node_facts(node, &out.facts)?;
-    if facts.is_empty() || node.op.starts_with("Random") {
+    if facts.is_empty() || node.is_random() {
         return Ok(None);
     }
     let known: Option<Vec<Tensor>> = facts.iter().map(of_fact).collect();
@@ -50,7 +50,7 @@ fn computed(
     facts: &[Fact],
 ) -> Option<Vec<Tensor>> {
     let is_plain = matches!(node.domain.as_str(), "" | "ai.onnx")
-        && !matches!(node.op.as_str(), "Bernoulli" | "Multinomial" | "Dropout")
+        && node.op != "Dropout"
         && !node.attributes.values().any(|value| matches!(value, Attribute::Graph(_)));
     if !is_plain {
         return None;

@@ -267,6 +267,22 @@ fn a_constant_that_would_be_huge_is_left_to_the_engine() {
 }
 
 #[test]
+fn random_numbers_are_drawn_by_every_node_and_when_the_network_runs() {
+    let mut b = Builder::new("small");
+    let x = b.input("x", ElementType::F32, vec![Dim::known(2)]);
+    let like = |b: &mut Builder| b.op("RandomNormalLike", &[&x], vec![]).unwrap();
+    let of_two = |b: &mut Builder| {
+        b.op("RandomUniform", &[], vec![("shape", Attribute::Ints(vec![2]))]).unwrap()
+    };
+    let drawn = [like(&mut b), like(&mut b), of_two(&mut b), of_two(&mut b)];
+    let y = b.op("Sum", &drawn.each_ref(), vec![]).unwrap();
+    b.output(&y);
+    let found = simplify(b.finish()).unwrap();
+    let expected = ["RandomNormalLike", "RandomNormalLike", "RandomUniform", "RandomUniform"];
+    assert_eq!(ops(&found)[..4], expected);
+}
+
+#[test]
 fn a_stretch_stays_unless_it_is_known_to_do_nothing() {
     let mut b = Builder::new("small");
     let x = b.input("x", ElementType::F32, vec![Dim::symbol("batch"), Dim::known(6)]);

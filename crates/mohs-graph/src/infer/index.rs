@@ -1,4 +1,5 @@
-//! Operators about shapes and indices: `Shape`, `Gather`, `Scatter*`, `Range`, `OneHot` and kin.
+//! Operators about shapes and indices: `Shape`, `Gather`, `Scatter*`, `Range`, `OneHot` and kin, and
+//! those that make numbers of a given shape, by rule or by chance.
 //!
 //! Contents are followed where they are whole numbers, as in the arithmetic on shapes that
 //! exporters write.
@@ -23,7 +24,9 @@ pub(super) fn infer(scope: &Scope<'_>) -> Option<Found> {
         "Constant" => constant(scope),
         "Range" => range(scope),
         "OneHot" => one_hot(scope),
-        "EyeLike" => eye_like(scope),
+        "EyeLike" | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => same_shape(scope),
+        "RandomNormal" | "RandomUniform" => drawn(scope),
+        "Multinomial" => multinomial(scope),
         "NonZero" => non_zero(scope),
         _ => return None,
     })
@@ -212,11 +215,35 @@ fn one_hot(scope: &Scope<'_>) -> Found {
     Ok(vec![Fact::new(values.element_type, shape)])
 }
 
-fn eye_like(scope: &Scope<'_>) -> Found {
+fn same_shape(scope: &Scope<'_>) -> Found {
     let x = scope.required(0)?;
-    let wanted = scope.node.int("dtype").and_then(|code| i32::try_from(code).ok());
-    let element_type = wanted.map_or(x.element_type, ElementType::from_onnx);
+    let element_type = wanted_type(scope).unwrap_or(x.element_type);
     Ok(vec![Fact { shape: x.shape.clone(), ..Fact::of_type(element_type) }])
+}
+
+/// The type that a node is told to make.
+fn wanted_type(scope: &Scope<'_>) -> Option<ElementType> {
+    let code = scope.node.int("dtype")?;
+    i32::try_from(code).ok().map(ElementType::from_onnx)
+}
+
+fn drawn(scope: &Scope<'_>) -> Found {
+    let element_type = wanted_type(scope).unwrap_or(ElementType::F32);
+    let Some(sizes) = scope.node.ints("shape") else {
+        return Ok(vec![Fact::of_type(element_type)]);
+    };
+    if let Some(size) = sizes.iter().find(|size| **size < 0) {
+        return Err(scope.contradiction(format!("a size should be 0 or more, found {size}")));
+    }
+    Ok(vec![Fact::new(element_type, sizes.iter().copied().map(Dim::known).collect())])
+}
+
+fn multinomial(scope: &Scope<'_>) -> Found {
+    let element_type = wanted_type(scope).unwrap_or(ElementType::I32);
+    let rows = scope.required(0)?.shape.as_ref().and_then(|shape| shape.first().cloned());
+    let rows = rows.unwrap_or_else(|| scope.fresh(0, 0));
+    let n_drawn = scope.node.int("sample_size").unwrap_or(1).max(0);
+    Ok(vec![Fact::new(element_type, vec![rows, Dim::known(n_drawn)])])
 }
 
 fn non_zero(scope: &Scope<'_>) -> Found {

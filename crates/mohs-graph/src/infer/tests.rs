@@ -297,6 +297,17 @@ fn dimensions_come_and_go() {
     );
     check("OneHot", &["batch", ":10", "2"], &[], "[batch, 10]");
     check("ConstantOfShape", &[":batch,10"], &[], "[batch, 10]");
+    for op in ["RandomNormalLike", "RandomUniformLike", "Bernoulli", "EyeLike"] {
+        check(op, &["batch,8"], &[], "[batch, 8]");
+    }
+    check("RandomNormal", &[], &[("shape", ints(&[1, 3, 8]))], "[1, 3, 8]");
+    check("Multinomial", &["batch,8"], &[("sample_size", Attribute::Int(2))], "[batch, 2]");
+    check_refused(
+        "RandomUniform",
+        &[],
+        &[("shape", ints(&[2, -1]))],
+        "a size should be 0 or more, found -1",
+    );
     check_refused("Squeeze", &["2,1", ":0"], &[], "dimension 0 should be 1, found 2");
     check_refused("Transpose", &["2,1"], &[("perm", ints(&[0, 0]))], "axis 0 is named twice");
 }
@@ -409,6 +420,9 @@ mod hostile {
         "Identity",
         "NonZero",
         "EyeLike",
+        "RandomNormal",
+        "RandomUniformLike",
+        "Multinomial",
         "CumSum",
         "Dropout",
         "Constant",
@@ -462,7 +476,7 @@ mod hostile {
                     "axis", "axes", "perm", "to", "kernel_shape", "strides", "pads", "dilations",
                     "group", "blocksize", "equation", "start", "end", "split", "output_shape",
                     "output_padding", "batch_dims", "auto_pad", "keepdims", "ceil_mode",
-                    "num_outputs", "allowzero",
+                    "num_outputs", "allowzero", "dtype", "shape", "sample_size",
                 ][..]),
                 setting(),
                 0..5,

@@ -30,6 +30,9 @@ fn write(builder: &mut Builder, op: &str, x: &Value) -> Result<Value, String> {
             let shape = builder.op("Shape", &[x], vec![]).map_err(text)?;
             node(builder, &[&shape], vec![])
         }
+        "RandomNormal" | "RandomUniform" => {
+            node(builder, &[], vec![("shape", Attribute::Ints(vec![2, 3]))])
+        }
         "OneHot" => {
             let values = builder
                 .constant(Tensor::f32(vec![2], vec![0.0, 1.0]).expect("because the length fits"));
@@ -95,6 +98,21 @@ fn a_flat_way_beside_a_smooth_one_adds_nothing() {
     let inputs = [("x".to_owned(), Tensor::new(vec![2], numbers).unwrap())].into();
     let found = mohs_graph::eval::run(&builder.finish(), &inputs).unwrap();
     assert_eq!(found[gradients[0].name()].to_f64().unwrap(), [2.0, -2.0]);
+}
+
+/// The slope of `(x + noise)²` is that at the numbers which were drawn, not at others.
+#[test]
+fn a_slope_is_taken_at_the_random_numbers_that_were_drawn() {
+    let mut builder = Builder::new("noisy");
+    let x = builder.input("x", ElementType::F32, vec![Dim::known(2)]);
+    let noise = builder.op("RandomNormalLike", &[&x], vec![]).unwrap();
+    let noisy = builder.add(&x, &noise).unwrap();
+    let squared = builder.mul(&noisy, &noisy).unwrap();
+    let gradients = grad::gradient(&mut builder, &squared, &[x]).unwrap();
+    builder.output(&gradients[0]);
+    let graph = mohs_graph::fold::simplify(builder.finish()).unwrap();
+    let draws = graph.nodes.iter().filter(|node| node.is_random()).count();
+    assert_eq!(draws, 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mohs_data::{Flag, How, Label, Manifest, MinEpsilon, Norm, Search, Seed, Stimulus, StimulusId};
 
 use super::*;
-use crate::engine::{EngineChoice, OpenOptions};
+use crate::engine::{EngineChoice, OpenOptions, Places};
 use crate::evaluate;
 use crate::pixels::Rgb8;
 use crate::probe::attack::{ATTACKS, Preset};
@@ -17,6 +17,7 @@ struct World {
     folder: tempfile::TempDir,
     manifest: Manifest,
     stimuli: Vec<Stimulus>,
+    engine: OpenOptions,
 }
 
 const LABELS: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -59,9 +60,37 @@ impl World {
                 extra: mohs_data::Extra::default(),
             });
         }
-        let mut world = World { folder, manifest, stimuli };
+        let engine = OpenOptions { choice: EngineChoice::Rten, ..OpenOptions::default() };
+        let mut world = World { folder, manifest, stimuli, engine };
         world.label_by_the_model();
         world
+    }
+
+    /// Has the network add normal noise to its input, new at every call. Needs ONNX Runtime, as
+    /// rten draws nothing; where it is missing, says so and returns nothing.
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
+    fn with_noise(mut self, spread: f32) -> Option<World> {
+        let variable = std::env::var_os("ORT_DYLIB_PATH").map(Into::into);
+        if variable.is_none() {
+            println!("skipped: ORT_DYLIB_PATH names no library of ONNX Runtime");
+            return None;
+        }
+        self.engine.choice = EngineChoice::OnnxRuntime;
+        self.engine.places = Places { variable, ..Places::default() };
+        let path = self.folder.path().join("network.onnx");
+        let mut graph = mohs_graph::read::parse(std::fs::read(&path).unwrap().into()).unwrap();
+        let input = graph.inputs[0].name.clone();
+        for name in graph.nodes.iter_mut().flat_map(|node| &mut node.inputs) {
+            if *name == input {
+                "noisy".clone_into(name);
+            }
+        }
+        let draw = mohs_graph::Node::new("RandomNormalLike", &[&input], &["noise"])
+            .with("scale", mohs_graph::Attribute::Float(spread));
+        let add = mohs_graph::Node::new("Add", &[&input, "noise"], &["noisy"]);
+        graph.nodes.splice(0..0, [draw, add]);
+        std::fs::write(&path, mohs_graph::write::to_bytes(&graph).unwrap()).unwrap();
+        Some(self)
     }
 
     /// Makes all but every fifth label what the model says.
@@ -79,11 +108,8 @@ impl World {
     }
 
     fn run(&self, run: &Run<'_>) -> (Vec<MinEpsilon>, Vec<MinEpsilon>, Tally) {
-        let options = OpenOptions {
-            choice: EngineChoice::Rten,
-            threads: NonZeroUsize::new(run.n_threads),
-            ..OpenOptions::default()
-        };
+        let threads = NonZeroUsize::new(run.n_threads);
+        let options = OpenOptions { threads, ..self.engine.clone() };
         let engine = Engine::choose(&options).unwrap();
         let one = NonZeroUsize::MIN;
         let job = evaluate::Job {
@@ -350,6 +376,29 @@ fn fresh_noise_is_luckier_and_changes_nothing_where_nothing_is_drawn() {
         rows.iter().filter(|row| row.attack == "bim").cloned().collect()
     };
     assert_eq!(without_calls(&bim(&fresh)), without_calls(&bim(&common)));
+}
+
+/// Noise of a hundredth is small beside what fools this network, so that attacks get there.
+#[test]
+fn a_model_that_draws_random_numbers_has_slopes_and_eot_asks_as_often_as_it_is_told() {
+    let Some(world) = World::new(8).with_noise(0.01) else { return };
+    let attacks = planned(&["pgd", "eotpgd", "fgsm"], "0.2");
+    let rows = world.run(&Run { attacks: &attacks, ..Run::default() }).0;
+    let attacked: Vec<&MinEpsilon> =
+        rows.iter().filter(|row| row.search != Search::NotAttacked).collect();
+    assert!(9 <= attacked.len(), "{}", attacked.len());
+    assert!(attacked.iter().all(|row| row.flags.contains(&Flag::RandomAnswers)));
+    for row in &attacked {
+        let expected = match row.attack.as_str() {
+            "pgd" => 10,
+            // Ten steps, and at each of them the sum of two slopes.
+            "eotpgd" => 20,
+            _ => 1,
+        };
+        assert_eq!((row.n_gradient, row.n_forward), (expected, 1), "{}", row.attack);
+    }
+    let n_found = attacked.iter().filter(|row| row.epsilon().is_some()).count();
+    assert!(attacked.len() < 2 * n_found, "{n_found} of {}", attacked.len());
 }
 
 #[test]

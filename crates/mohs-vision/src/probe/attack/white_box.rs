@@ -24,17 +24,8 @@ use crate::network::{Answers, Gradients, Network, NetworkError};
 pub const ENGINE_BATCH: usize = 4;
 
 /// Operators that look at sizes only, which no pixel changes.
-const SIZE_OPS: &[&str] = &["ConstantOfShape", "EyeLike", "Shape", "Size"];
-
-/// Operators that draw random numbers.
-const RANDOM_OPS: &[&str] = &[
-    "Bernoulli",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-];
+const SIZE_OPS: &[&str] =
+    &["ConstantOfShape", "EyeLike", "RandomNormalLike", "RandomUniformLike", "Shape", "Size"];
 
 /// A model that cannot be attacked.
 #[derive(Debug, thiserror::Error)]
@@ -87,8 +78,7 @@ impl WhiteBox {
         labels: &Labels,
     ) -> Result<WhiteBox, WhiteBoxError> {
         let input = network.pictures()?.clone();
-        let is_random =
-            network.graph().nodes.iter().any(|node| RANDOM_OPS.contains(&node.op.as_str()));
+        let is_random = network.graph().nodes.iter().any(Node::is_random);
         let graph = over_pixels(network.graph().clone(), &input, spec);
         let is_probability = network.answers_with_probabilities();
         let (graph, n_labels) = over_labels(graph, labels, is_probability)?;
