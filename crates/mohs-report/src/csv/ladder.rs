@@ -55,11 +55,11 @@ fn each<'a>(
 
 /// Returns one row per model over all stimuli (no attribute), and per attribute.
 pub(super) fn rows(found: &LadderFindings) -> String {
-    let mut header = vec!["model".to_owned(), "attribute".into(), "n_stimuli".into()];
+    let mut header = ["model", "attribute", "n_stimuli"].map(str::to_owned).to_vec();
     for name in ["accuracy", "score", "hierarchy", "baseline", "excess"] {
         header.extend(three(name));
     }
-    header.extend(["n_cells".into(), "sampled".into(), "n_chains".into(), "n_failed".into()]);
+    header.extend(["n_cells", "sampled", "n_chains", "n_failed"].map(str::to_owned));
     let mut csv = csv_line(header);
     for model in &found.models {
         for (attribute, row) in each(found, model) {
@@ -153,10 +153,11 @@ fn labels(found: &LadderFindings) -> String {
 
 /// One row per model and level.
 fn confidence(found: &LadderFindings) -> String {
-    let mut header: Vec<String> = ["model", "level", "n_right", "n_wrong"].map(Into::into).to_vec();
+    let mut header: Vec<String> =
+        ["model", "level", "n_right", "n_wrong"].map(str::to_owned).to_vec();
     header.extend(three("mean"));
-    header.extend(["p05", "p25", "p50", "p75", "p95"].map(Into::into));
-    header.extend(["median_right", "median_wrong"].map(Into::into));
+    header.extend(["p05", "p25", "p50", "p75", "p95"].map(str::to_owned));
+    header.extend(["median_right", "median_wrong"].map(str::to_owned));
     let n_steps = found.models.iter().flat_map(|model| model.confidence.iter().flatten());
     let n_steps = n_steps.map(|level| level.steps.len()).max().unwrap_or(0);
     for what in ["right", "wrong"] {

@@ -224,6 +224,7 @@ fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
          mohs score quality {folder}                        who answered with care?\n  \
          mohs eval {folder}/eval.toml                       the models again, from their manifest\n  \
          mohs attack {folder}/eval.toml --mode fast         all attacks on all of them\n  \
+         mohs score ladder --stimuli {folder}/ladder/stimuli.csv --predictions {folder}/ladder/predictions.csv\n  \
          mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
          mohs import --help                                 data you collected with other tools\n  \
          mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",

@@ -1,10 +1,12 @@
 //! Accuracy from easy to hard, and the weighted score.
 
+use mohs_data::Estimate;
+use mohs_score::model::Cell;
 use mohs_score::model::hierarchy::LadderFindings;
 
 use super::super::figure::Plot;
 use super::super::section::Section;
-use super::super::sheet::{Cell, Column, Sheet};
+use super::super::sheet::{self, Column, Sheet};
 use super::{cell, headline, paints, tip_line};
 use crate::chart::steps::{self, Series, StepPoint, Steps};
 use crate::escape::esc;
@@ -26,8 +28,8 @@ fn chart(found: &LadderFindings) -> String {
         .into_iter()
         .map(|idx| {
             let levels = found.levels.iter().zip(&found.models[idx].overall.levels).enumerate();
-            let point = |(step, (level, accuracy)): (usize, (&mohs_score::model::Cell, _))| {
-                let estimate: mohs_data::Estimate = Option::clone(accuracy)?;
+            let point = |(step, (level, accuracy)): (usize, (&Cell, &Option<Estimate>))| {
+                let estimate = (*accuracy)?;
                 let tip = tip_line(&level.name, Unit::Share, &estimate);
                 Some(StepPoint { step, estimate, tip })
             };
@@ -77,7 +79,7 @@ fn table(found: &LadderFindings) -> String {
     for idx in headline::ranked(found) {
         let model = &found.models[idx];
         let mut cells = vec![
-            Cell::Text(model.model.to_string()),
+            sheet::Cell::Text(model.model.to_string()),
             cell(model.overall.score.as_ref(), "a level without answers"),
             cell(model.overall.accuracy.as_ref(), "no answers"),
         ];
