@@ -483,6 +483,51 @@ pub enum Caveat {
         /// Pairs of model and stimulus concerned.
         n_pairs: usize,
     },
+    /// Some stimuli stand beside the ladder.
+    StimuliWithoutLevel {
+        /// Stimuli concerned.
+        n_stimuli: usize,
+        /// Stimuli in all.
+        n_all: usize,
+    },
+    /// The order of levels names some that no stimulus has.
+    LevelsWithoutStimuli {
+        /// The levels.
+        levels: Vec<String>,
+    },
+    /// Some levels stand for several that tie.
+    LevelsTied {
+        /// The levels.
+        levels: Vec<String>,
+    },
+    /// Some cells of a ladder lack a level.
+    IncompleteCells {
+        /// Cells concerned.
+        n_cells: usize,
+        /// Cells in all.
+        n_all: usize,
+    },
+    /// Some cells of a ladder have one stimulus at each level.
+    SingleChains {
+        /// Cells concerned.
+        n_cells: usize,
+        /// Complete cells in all.
+        n_all: usize,
+    },
+    /// Too few models to correlate anything over them.
+    FewModels {
+        /// How many there are.
+        n_models: usize,
+        /// Models below which this is said.
+        n_wanted: usize,
+    },
+    /// Some models do clearly better at a level than at the one before it.
+    LevelsNotHarder {
+        /// Models concerned.
+        models: Vec<String>,
+    },
+    /// No group of stimuli that people compared has two levels.
+    LevelsNotJudged,
 }
 
 impl Caveat {
@@ -572,6 +617,14 @@ impl Caveat {
             Self::FastNotAudited { .. } => "fast-not-audited",
             Self::MaskedGradients { .. } => "masked-gradients",
             Self::CleanAnswersDiffer { .. } => "clean-answers-differ",
+            Self::StimuliWithoutLevel { .. } => "stimuli-without-level",
+            Self::LevelsWithoutStimuli { .. } => "levels-without-stimuli",
+            Self::LevelsTied { .. } => "levels-tied",
+            Self::IncompleteCells { .. } => "incomplete-cells",
+            Self::SingleChains { .. } => "single-chains",
+            Self::FewModels { .. } => "few-models",
+            Self::LevelsNotHarder { .. } => "levels-not-harder",
+            Self::LevelsNotJudged => "levels-not-judged",
         }
     }
 

@@ -4,6 +4,7 @@ mod agreement;
 mod attacks;
 mod item_response;
 mod label_disagreement;
+mod ladder;
 mod masks;
 mod models;
 mod pairs;
@@ -14,6 +15,7 @@ mod viewing_time;
 
 pub use agreement::render_stimulus_effects;
 pub use attacks::{ATTACK_TABLES, attack_tables};
+pub use ladder::{LADDER_TABLES, ladder_tables};
 
 use crate::Summary;
 pub use masks::{annotators_csv, objects_csv};
@@ -32,6 +34,7 @@ pub fn render_csv(summary: &Summary) -> String {
         quality,
         set_comparison,
         models,
+        ladder,
         attacks,
         ..
     } = summary;
@@ -46,6 +49,7 @@ pub fn render_csv(summary: &Summary) -> String {
         quality.as_ref().map(quality::rows),
         set_comparison.as_ref().map(set_comparison::rows),
         models.as_ref().map(models::rows),
+        ladder.as_ref().map(ladder::rows),
         attacks.as_ref().map(attacks::rows),
     ];
     tables.into_iter().flatten().next().unwrap_or_default()

@@ -7,6 +7,7 @@ pub(crate) mod agreement;
 pub(crate) mod attacks;
 pub(crate) mod item_response;
 pub(crate) mod label_disagreement;
+pub(crate) mod ladder;
 pub(crate) mod models;
 pub(crate) mod pairs;
 pub(crate) mod quality;

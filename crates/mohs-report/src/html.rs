@@ -18,6 +18,7 @@ mod gallery;
 mod groups;
 mod item_response;
 mod label_disagreement;
+mod ladder;
 mod long_table;
 mod masks;
 mod methods;
@@ -133,6 +134,7 @@ fn chapters(summary: &Summary, pictures: &Pictures) -> Vec<Chapter> {
         summary.quality.as_ref().map(quality::chapter),
         summary.set_comparison.as_ref().map(set_comparison::chapter),
         summary.models.as_ref().map(|found| models::chapter(found, pictures)),
+        summary.ladder.as_ref().map(ladder::chapter),
         summary.attacks.as_ref().map(|found| attacks::chapter(found, pictures)),
     ];
     chapters.into_iter().flatten().collect()

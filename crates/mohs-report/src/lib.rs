@@ -23,8 +23,8 @@ mod text;
 mod width;
 
 pub use csv::{
-    ATTACK_TABLES, MODEL_TABLES, annotators_csv, attack_tables, model_tables, objects_csv,
-    render_csv, render_stimulus_effects,
+    ATTACK_TABLES, LADDER_TABLES, MODEL_TABLES, annotators_csv, attack_tables, ladder_tables,
+    model_tables, objects_csv, render_csv, render_stimulus_effects,
 };
 pub use html::{render_html, stimuli_for_gallery};
 pub use picture::{AttackedPicture, Pictures, Thumbnail};

@@ -44,11 +44,14 @@ pub(crate) fn accuracy(model: &ModelFinding) -> Option<&Estimate> {
 /// Returns the colour of each model, by position: all have one when there are few; otherwise the
 /// best three, the middle one and the worst.
 pub(crate) fn colours(found: &ModelFindings) -> Vec<Option<usize>> {
-    let n = found.models.len();
+    colours_of(found.models.len(), &ranked(found))
+}
+
+/// Returns the colour of each of `n` models, by position, from their positions best to worst.
+pub(crate) fn colours_of(n: usize, ranked: &[usize]) -> Vec<Option<usize>> {
     if n <= MOST_COLOURS {
         return (0..n).map(Some).collect();
     }
-    let ranked = ranked(found);
     let mut colours = vec![None; n];
     let last = ranked.len().saturating_sub(1);
     for (colour, place) in [0, 1, 2, ranked.len() / 2, last].into_iter().enumerate() {

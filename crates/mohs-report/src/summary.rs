@@ -13,6 +13,7 @@ use mohs_score::human::set_comparison::SetComparison;
 use mohs_score::human::speed_accuracy::SpeedAccuracy;
 use mohs_score::human::viewing_time::ViewingTime;
 use mohs_score::model::ModelFindings;
+use mohs_score::model::hierarchy::LadderFindings;
 use mohs_score::model::robustness::AttackFindings;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +60,9 @@ pub struct Summary {
     /// What models answered, where there are predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelFindings>,
+    /// What models do as stimuli of one kind get harder, where there is a ladder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<LadderFindings>,
     /// What attacks on models found, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attacks: Option<AttackFindings>,
@@ -92,6 +96,7 @@ impl Summary {
             quality: None,
             set_comparison: None,
             models: None,
+            ladder: None,
             attacks: None,
         }
     }
@@ -110,6 +115,7 @@ impl Summary {
             quality: self.quality.or(earlier.quality),
             set_comparison: self.set_comparison.or(earlier.set_comparison),
             models: self.models.or(earlier.models),
+            ladder: self.ladder.or(earlier.ladder),
             attacks: self.attacks.or(earlier.attacks),
             ..self
         }

@@ -5,6 +5,7 @@ mod agreement;
 mod attacks;
 mod item_response;
 mod label_disagreement;
+mod ladder;
 mod masks;
 mod models;
 mod pairs;
@@ -77,6 +78,9 @@ fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(found) = &summary.models {
         chapters.push(("Models", models::chapter(found)));
+    }
+    if let Some(found) = &summary.ladder {
+        chapters.push(("Ladder", ladder::chapter(found)));
     }
     if let Some(found) = &summary.attacks {
         chapters.push(("Attacks", attacks::chapter(found)));

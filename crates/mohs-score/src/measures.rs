@@ -212,4 +212,26 @@ pub const MEASURES: &[Measure] = &[
         larger_is: LargerIs::Neither,
         reference: "Croce and Hein 2020; Athalye, Carlini and Wagner 2018; Wilson 1927",
     },
+    Measure {
+        name: "hierarchical-score",
+        question: "does a model that solves hard stimuli solve easy ones, too?",
+        unit: "share",
+        larger_is: LargerIs::Better,
+        reference: "the paper on models and increasing difficulty; closed form and baseline: this \
+                    project",
+    },
+    Measure {
+        name: "weighted-score",
+        question: "how well does a model do when harder stimuli count more?",
+        unit: "share",
+        larger_is: LargerIs::Better,
+        reference: "the paper on models and increasing difficulty; Zou and Donner 2008",
+    },
+    Measure {
+        name: "level-validity",
+        question: "do people find the harder levels of a ladder harder?",
+        unit: "share",
+        larger_is: LargerIs::Better,
+        reference: "Bradley and Terry 1952; Kendall 1945",
+    },
 ];

@@ -15,6 +15,7 @@ mod consistency;
 mod findings;
 mod gap;
 mod groups;
+pub mod hierarchy;
 pub mod learning;
 mod paired;
 mod redraw;
@@ -351,9 +352,9 @@ fn model_findings(table: &Table<'_>, redraw: &Redraw, input: &Input<'_>) -> Vec<
         .collect()
 }
 
-/// Collects what weakens the findings as a whole.
-fn doubts(table: &Table<'_>, redraw: &Redraw, caveats: &mut Caveats) {
-    let (n_all, n_stimuli) = (table.rows.len(), table.stimuli.len());
+/// Collects what weakens whatever is made of the rows.
+fn doubts_of_rows(table: &Table<'_>, caveats: &mut Caveats) {
+    let n_all = table.rows.len();
     let n_failed = table.rows.iter().filter(|row| row.prediction.answer().is_none()).count();
     if 0 < n_failed {
         caveats.add(Caveat::FailedPredictions { n_predictions: n_failed, n_all });
@@ -368,8 +369,14 @@ fn doubts(table: &Table<'_>, redraw: &Redraw, caveats: &mut Caveats) {
     }
     if 0 < table.n_unknown_stimuli {
         let n_unknown = table.n_unknown_stimuli;
-        caveats.add(Caveat::UnknownStimuli { n_stimuli: n_unknown, n_all: n_stimuli });
+        caveats.add(Caveat::UnknownStimuli { n_stimuli: n_unknown, n_all: table.stimuli.len() });
     }
+}
+
+/// Collects what weakens the findings as a whole.
+fn doubts(table: &Table<'_>, redraw: &Redraw, caveats: &mut Caveats) {
+    doubts_of_rows(table, caveats);
+    let n_stimuli = table.stimuli.len();
     let n_without = table.stimuli.iter().filter(|shown| shown.difficulty.is_none()).count();
     if 0 < n_without && (n_without < n_stimuli || 0 < table.n_unused_difficulties) {
         caveats.add(Caveat::StimuliWithoutDifficulty { n_stimuli: n_without, n_all: n_stimuli });

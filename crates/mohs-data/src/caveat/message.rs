@@ -426,6 +426,43 @@ impl Caveat {
                  stimulus; the first row counts.",
                 if *n_pairs == 1 { "pair" } else { "pairs" }
             ),
+            Self::StimuliWithoutLevel { n_stimuli, n_all } => format!(
+                "{n_stimuli} of the {n_all} stimuli that models were shown have no level; they stand \
+                 beside the ladder and count nowhere in it."
+            ),
+            Self::LevelsWithoutStimuli { levels } => format!(
+                "No stimulus has the level {}: the ladder is made of the others.",
+                listed(levels.iter().map(|level| format!("`{level}`")))
+            ),
+            Self::LevelsTied { levels } => format!(
+                "Tags that tie were put together into one level: {}.",
+                listed(levels.iter().map(|level| format!("`{level}`")))
+            ),
+            Self::IncompleteCells { n_cells, n_all } => format!(
+                "{n_cells} of {n_all} cells lack a level. No chain can be made there: they count in \
+                 accuracies and weighted scores, and not in patterns and hierarchical learning scores."
+            ),
+            Self::SingleChains { n_cells, n_all } => format!(
+                "{n_cells} of {n_all} cells have one stimulus at each level, so a single chain decides \
+                 about each; their mean is right on average, a single cell says next to nothing."
+            ),
+            Self::FewModels { n_models, n_wanted } => format!(
+                "{n_models} {} too few to say whether accuracy and hierarchical learning go together; \
+                 that takes at least {n_wanted}.",
+                if *n_models == 1 { "model is" } else { "models are" }
+            ),
+            Self::LevelsNotHarder { models } => format!(
+                "{} clearly better at a level than at the easier one before it: the levels are not in \
+                 the order of difficulty for {}.",
+                match models.as_slice() {
+                    [only] => format!("{only} does"),
+                    many => format!("{} do", named_or_counted(many, "models")),
+                },
+                if models.len() == 1 { "it" } else { "them" }
+            ),
+            Self::LevelsNotJudged => "People compared no two stimuli of different levels that a chain \
+                                      of comparisons joins, so nothing can be said about the levels."
+                .into(),
         }
     }
 }

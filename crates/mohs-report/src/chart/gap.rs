@@ -39,8 +39,8 @@ pub(crate) struct GapTexts {
 }
 
 /// Models up to which all have names and intervals; more would cover each other.
-const MOST_NAMED: usize = 14;
-const RADIUS: f64 = 5.0;
+pub(super) const MOST_NAMED: usize = 14;
+pub(super) const RADIUS: f64 = 5.0;
 
 /// Draws the families; a line from corner to corner says where both gaps are the same.
 pub(crate) fn families(
@@ -162,12 +162,18 @@ fn arrow(svg: &mut Svg, paint: &str, from: (f64, f64), to: (f64, f64)) {
 }
 
 /// The place of a mark, which names keep clear of.
-fn around((x, y): (f64, f64)) -> Rect {
+pub(super) fn around((x, y): (f64, f64)) -> Rect {
     Rect { x: x - RADIUS, y: y - RADIUS, width: 2.0 * RADIUS, height: 2.0 * RADIUS }
 }
 
 /// Writes a name beside its mark where nothing else stands; leaves it to the tip otherwise.
-fn write_name(svg: &mut Svg, name: &str, at: (f64, f64), plot: Rect, taken: &mut Vec<Rect>) {
+pub(super) fn write_name(
+    svg: &mut Svg,
+    name: &str,
+    at: (f64, f64),
+    plot: Rect,
+    taken: &mut Vec<Rect>,
+) {
     const SIZE: f64 = 12.0;
     let name = width::shorten_middle(name, 24);
     let wide = width::pixels(&name, SIZE);

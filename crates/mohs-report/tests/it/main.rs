@@ -3,6 +3,7 @@
 mod attacks;
 mod attacks_fixture;
 mod fixture;
+mod ladder;
 mod models;
 mod models_fixture;
 mod page;

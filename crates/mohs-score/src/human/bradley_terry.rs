@@ -17,7 +17,7 @@
 //!
 //! `network.rs` finds the components, `fit.rs` climbs to the top of the likelihood, `model.rs` holds
 //! the rules for priors and ties, `resampled.rs` draws people anew, `levels.rs` correlates with the
-//! levels that were meant, `people.rs` looks at agreement and sides. This file brings them
+//! levels that were meant, `in_order.rs` counts the pairs in their order, `people.rs` looks at agreement and sides. This file brings them
 //! together. The page is `docs/methods/bradley-terry.md`.
 //!
 //! # When there is no answer
@@ -36,6 +36,7 @@ mod collected;
 mod doubts;
 mod findings;
 pub mod fit;
+mod in_order;
 mod levels;
 mod model;
 pub mod network;
@@ -48,9 +49,9 @@ use mohs_data::{Comparison, Estimate, Harder, Seed, Stimulus, StimulusId};
 
 use self::collected::{Collected, Counted};
 pub use self::findings::{
-    AgreementFinding, ComponentFinding, Correlations, FitFinding, LevelFinding, LevelGroup, Method,
-    PRIOR_SD, PairedJudgements, ParticipantFinding, PositionFinding, Prior, Refusal, Resampled,
-    StimulusFinding, Ties,
+    AgreementFinding, ComponentFinding, Correlations, FitFinding, LevelFinding, LevelGroup,
+    LevelPairOrder, Method, PRIOR_SD, PairedJudgements, ParticipantFinding, PositionFinding, Prior,
+    Refusal, Resampled, StimulusFinding, Ties,
 };
 use self::fit::{Fit, NotSettled, Spread};
 use self::levels::Levels;

@@ -75,19 +75,29 @@ fn quantiles(stimuli: &mut [Shown<'_>], n_bands: usize) -> Bands {
         (0..stimuli.len()).filter(|idx| stimuli[*idx].difficulty.is_some()).collect();
     let value = |idx: &usize| stimuli[*idx].difficulty.map_or(0.0, |row| row.estimate.value);
     let values: Vec<f64> = places.iter().map(value).collect();
-    let n = real(places.len());
+    let (names, parts) = cut(&values, n_bands);
+    for (place, part) in places.iter().zip(&parts) {
+        stimuli[*place].band_idx = Some(*part);
+    }
+    Bands { names, origin: BandOrigin::Quantiles }
+}
+
+/// Cuts numbers into parts with equally many of them; returns the names of the parts and the part of
+/// each number. Equal numbers stay together, and a part may vanish.
+pub(super) fn cut(values: &[f64], n_parts: usize) -> (Vec<String>, Vec<usize>) {
+    let n = real(values.len());
     let part = |rank: &f64| {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "between 0 and the number of bands"
+            reason = "between 0 and the number of parts"
         )]
-        let part = (real(n_bands) * (rank - 0.5) / n).floor() as usize;
-        part.min(n_bands.saturating_sub(1))
+        let part = (real(n_parts) * (rank - 0.5) / n).floor() as usize;
+        part.min(n_parts.saturating_sub(1))
     };
-    let parts: Vec<usize> = ranks(&values).iter().map(part).collect();
+    let parts: Vec<usize> = ranks(values).iter().map(part).collect();
     let mut range_by_part: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-    for (part, value) in parts.iter().zip(&values) {
+    for (part, value) in parts.iter().zip(values) {
         let range = range_by_part.entry(*part).or_insert((*value, *value));
         *range = (range.0.min(*value), range.1.max(*value));
     }
@@ -99,12 +109,9 @@ fn quantiles(stimuli: &mut [Shown<'_>], n_bands: usize) -> Bands {
             format!("{word} ({} to {})", short(*low), short(*high))
         })
         .collect();
-    let band_by_part: BTreeMap<usize, usize> =
+    let place_by_part: BTreeMap<usize, usize> =
         range_by_part.keys().enumerate().map(|(idx, part)| (*part, idx)).collect();
-    for (place, part) in places.iter().zip(&parts) {
-        stimuli[*place].band_idx = Some(band_by_part[part]);
-    }
-    Bands { names, origin: BandOrigin::Quantiles }
+    (names, parts.iter().map(|part| place_by_part[part]).collect())
 }
 
 fn word(idx: usize, n: usize) -> String {

@@ -3,6 +3,7 @@
 
 mod attacks;
 mod beep;
+mod ladder;
 mod masks;
 mod models;
 mod pairs;
@@ -32,8 +33,8 @@ use crate::ui::Ui;
 ///
 /// Draws pictures and lets simulated people recognise them at flashes of 17 ms to 10 s, name them
 /// at a beep, say which of two is harder, and outline objects. Three small networks answer the same
-/// pictures, as they are, grey, pale, noisy and blurred, and a fourth learns while you wait; two of
-/// them are attacked with changes too small to see. Scores it all and writes report.html. Needs no data, no model and no connection.
+/// pictures, as they are, grey, pale, noisy and blurred, and climb a ladder of pictures from easy to
+/// hard; a fourth learns while you wait; two of them are attacked with changes too small to see. Scores it all and writes report.html. Needs no data, no model and no connection.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -95,8 +96,11 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     Annotation::write_all(&output.join("annotations.json"), &drawings)?;
     Annotation::write_all(&output.join("outlines.json"), &outlines)?;
 
-    ui.say("3/6 running three small networks, and training a fourth");
+    ui.say(
+        "3/6 running three small networks, also up a ladder of difficulty, and training a fourth",
+    );
     let answers = models::answers(&stimuli, output, seed, ui)?;
+    let climbed = ladder::climb(stimuli.len(), output, seed, ui)?;
 
     ui.say("4/6 attacking two of them: how small a change fools them?");
     let attacked = attacks::attack(&stimuli, output, seed, ui)?;
@@ -106,7 +110,7 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
         trials.len() + beep_trials.len(),
         comparisons.len(),
         drawings.len(),
-        answers.evaluated.len() + answers.learned.len(),
+        answers.evaluated.len() + answers.learned.len() + climbed.predictions.len(),
         attacked.rows.len()
     ));
     let (summary, mut files) = score::score(&study, &stimuli, &trials, seed)?;
@@ -121,6 +125,7 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
         pairs: Some(judged),
         masks: Some(masks::score(&drawings, &outlines, seed)?),
         models: Some(models),
+        ladder: Some(ladder::scored(&climbed, &comparisons, &stimuli, seed)?),
         ..summary
     };
     score::write(summary.clone(), &files, output)?;
@@ -219,6 +224,7 @@ fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
          mohs score quality {folder}                        who answered with care?\n  \
          mohs eval {folder}/eval.toml                       the models again, from their manifest\n  \
          mohs attack {folder}/eval.toml --mode fast         all attacks on all of them\n  \
+         mohs score ladder --stimuli {folder}/ladder/stimuli.csv --predictions {folder}/ladder/predictions.csv\n  \
          mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
          mohs import --help                                 data you collected with other tools\n  \
          mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",

@@ -7,6 +7,7 @@ mod compare;
 mod input;
 mod item_response;
 mod label_counts;
+mod ladder;
 mod learning_speed;
 mod masks;
 mod models;
@@ -46,6 +47,7 @@ enum Measure {
     LearningSpeed(learning_speed::LearningSpeedArgs),
     Compare(compare::CompareArgs),
     Models(models::ModelsArgs),
+    Ladder(ladder::LadderArgs),
     Attacks(attacks::AttacksArgs),
 }
 
@@ -62,6 +64,7 @@ pub(crate) fn run(args: &ScoreArgs, ui: &Ui) -> Result<(), CliError> {
         Measure::LearningSpeed(args) => learning_speed::run(args, ui),
         Measure::Compare(args) => compare::run(args, ui),
         Measure::Models(args) => models::run(args, ui),
+        Measure::Ladder(args) => ladder::run(args, ui),
         Measure::Attacks(args) => attacks::run(args, ui),
     }
 }

@@ -23,6 +23,8 @@ fn the_whole_story_is_written_and_repeats_to_the_byte() {
         "comparisons.csv",
         "annotations.json",
         "stimuli.csv",
+        "ladder/stimuli.csv",
+        "ladder/predictions.csv",
         "report.html",
     ] {
         assert_eq!(
@@ -33,6 +35,7 @@ fn the_whole_story_is_written_and_repeats_to_the_byte() {
     }
     let report = place.read("one/report.html");
     assert!(report.contains("data:image/jpeg;base64,"), "the gallery has pictures");
+    assert!(report.contains("<section id=\"ladder\""), "the ladder has its chapter");
     demo(&place, "one");
     assert_eq!(place.bytes("one/summary.json"), place.bytes("two/summary.json"));
 }

@@ -10,6 +10,7 @@ mod eval_killed;
 mod fit;
 mod guide_models;
 mod import_export;
+mod ladder;
 mod masks;
 mod models;
 mod mohs;

@@ -194,6 +194,24 @@ pub struct LevelFinding {
     pub overall: Correlations,
     /// Mean over components of the correlation inside each; n = components.
     pub within: Correlations,
+    /// Share of pairs of stimuli, in one component and of different levels, whose difficulties are
+    /// in the order of the levels, ties counting half; n = pairs. `None` without such pairs.
+    #[serde(default)]
+    pub in_order: Option<Estimate>,
+    /// The same for each two levels.
+    #[serde(default)]
+    pub pairs: Vec<LevelPairOrder>,
+}
+
+/// How often people's difficulty puts two levels in their order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LevelPairOrder {
+    /// The level meant to be easier.
+    pub easier: String,
+    /// The level meant to be harder.
+    pub harder: String,
+    /// Share of pairs in order; n = pairs. `None` without such pairs.
+    pub in_order: Option<Estimate>,
 }
 
 /// Stimuli of one level.

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use mohs_data::Estimate;
 
 use super::findings::{Correlations, LevelFinding, LevelGroup};
+use super::in_order;
 use crate::correlation::{kendall_tau_b, mean, pearson, spearman};
 use crate::resample::{percentile, sorted_quantile};
 
@@ -58,7 +59,7 @@ pub(super) struct Levels<'a> {
 type Three = [Option<f64>; 3];
 
 /// Returns a number with the interval of its draws, moved so that their median lies on it.
-fn centred(value: f64, draws: &[f64], confidence: f64, n: usize) -> Option<Estimate> {
+pub(super) fn centred(value: f64, draws: &[f64], confidence: f64, n: usize) -> Option<Estimate> {
     let mut sorted: Vec<f64> = draws.iter().copied().filter(|draw| draw.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let shift = if sorted.is_empty() { 0.0 } else { value - sorted_quantile(&sorted, 0.5) };
@@ -197,8 +198,12 @@ impl Levels<'_> {
             spearman: of(1),
             kendall: of(2),
         };
+        let groups = self.groups(names, difficulty, draws, confidence);
+        let (in_order, pairs) = in_order::findings(self, &groups, difficulty, draws, confidence);
         LevelFinding {
-            levels: self.groups(names, difficulty, draws, confidence),
+            levels: groups,
+            in_order,
+            pairs,
             overall: correlations(&|idx| {
                 estimate((overall[idx], n_stimuli), of(&drawn_overall, idx), most_overall[idx])
             }),

@@ -43,7 +43,7 @@ pub(super) fn answers(
     }
     let manifest = manifest(seed);
     manifest.write(&output.join("eval.toml"))?;
-    let evaluated = evaluated(&manifest, stimuli, output, ui)?;
+    let evaluated = evaluated(&manifest, stimuli, (output, output), ui)?;
     write_all(&output.join("predictions.csv"), &evaluated)?;
     let learned = learned(stimuli, output, seed, ui)?;
     write_all(&output.join("epochs.csv"), &learned)?;
@@ -76,7 +76,7 @@ pub(super) fn score(
 /// The measure of difficulty that models are held against.
 pub(super) const MEASURE: &str = viewing_time::MEASURE;
 
-fn manifest(seed: Seed) -> Manifest {
+pub(super) fn manifest(seed: Seed) -> Manifest {
     let mut manifest = Manifest::new(super::NAME);
     manifest.seed = seed;
     manifest.difficulty = Some("difficulty.csv".into());
@@ -103,20 +103,21 @@ fn manifest(seed: Seed) -> Manifest {
     manifest
 }
 
-/// Runs the manifest as `mohs eval` would, on the engine that is always there.
-fn evaluated(
+/// Runs the manifest as `mohs eval` would, on the engine that is always there; models lie in the
+/// first folder, stimuli in the second.
+pub(super) fn evaluated(
     manifest: &Manifest,
     stimuli: &[Stimulus],
-    output: &Path,
+    (folder, stimuli_folder): (&Path, &Path),
     ui: &Ui,
 ) -> Result<Vec<Prediction>, CliError> {
     let engine =
         Engine::choose(&OpenOptions { choice: EngineChoice::Rten, ..OpenOptions::default() })?;
     let job = Job {
         manifest,
-        folder: output,
+        folder,
         stimuli,
-        stimuli_folder: output,
+        stimuli_folder,
         models: None,
         batch: NonZeroUsize::new(manifest.batch).unwrap_or(NonZeroUsize::MIN),
         decoders: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),

@@ -171,7 +171,8 @@ fn read(args: &ModelsArgs, ui: &Ui) -> Result<Read, CliError> {
         (Some(manifest), []) => vec![beside(&manifest.output)],
         _ => files.to_vec(),
     };
-    let predictions = predictions(&from_manifest, args, ui)?;
+    let options = ReadOptions { column_map: args.map.iter().cloned().collect(), require: vec![] };
+    let predictions = predictions(&from_manifest, &options, ui)?;
     let stimuli_path = args.stimuli.clone().or_else(|| {
         // What the evaluation was made of may have been left behind; predictions stand alone then.
         manifest.as_ref().map(|manifest| beside(&manifest.stimuli)).filter(|path| path.exists())
@@ -191,11 +192,15 @@ fn read(args: &ModelsArgs, ui: &Ui) -> Result<Read, CliError> {
     })
 }
 
-fn predictions(files: &[PathBuf], args: &ModelsArgs, ui: &Ui) -> Result<Vec<Prediction>, CliError> {
-    let options = ReadOptions { column_map: args.map.iter().cloned().collect(), require: vec![] };
+/// Reads predictions of one or more files, one after the other.
+pub(super) fn predictions(
+    files: &[PathBuf],
+    options: &ReadOptions,
+    ui: &Ui,
+) -> Result<Vec<Prediction>, CliError> {
     let mut all = Vec::new();
     for path in files {
-        let rows = read_all::<Prediction>(path, &options)
+        let rows = read_all::<Prediction>(path, options)
             .map_err(|error| CliError::from(error).while_doing("cannot read the predictions"))?;
         ui.say(&format!("{} predictions read from {}", rows.len(), path.display()));
         all.extend(rows);
