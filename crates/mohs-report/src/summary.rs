@@ -3,6 +3,7 @@
 //! It holds findings, never raw trials and never pictures. Chapters are optional: a study without
 //! flash trials has no viewing times, and its report says so.
 
+use mohs_score::adaptive::ladder::AdaptiveTestFinding;
 use mohs_score::human::agreement::Agreement;
 use mohs_score::human::bradley_terry::PairedJudgements;
 use mohs_score::human::item_response::ItemResponse;
@@ -62,6 +63,9 @@ pub struct Summary {
     /// What attacks on models found, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attacks: Option<AttackFindings>,
+    /// What a model knows by an adaptive test, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive_test: Option<AdaptiveTestFinding>,
 }
 
 /// Only the version, to refuse a newer file before its other fields confuse the reader.
@@ -93,6 +97,7 @@ impl Summary {
             set_comparison: None,
             models: None,
             attacks: None,
+            adaptive_test: None,
         }
     }
 
@@ -111,6 +116,7 @@ impl Summary {
             set_comparison: self.set_comparison.or(earlier.set_comparison),
             models: self.models.or(earlier.models),
             attacks: self.attacks.or(earlier.attacks),
+            adaptive_test: self.adaptive_test.or(earlier.adaptive_test),
             ..self
         }
     }

@@ -212,4 +212,11 @@ pub const MEASURES: &[Measure] = &[
         larger_is: LargerIs::Neither,
         reference: "Croce and Hein 2020; Athalye, Carlini and Wagner 2018; Wilson 1927",
     },
+    Measure {
+        name: "adaptive-ladder",
+        question: "what would a model score on a whole ladder, if it may be asked only a part of it?",
+        unit: "share",
+        larger_is: LargerIs::Better,
+        reference: "this project; Neyman 1934; Angelopoulos, Duchi and Zrnic 2023",
+    },
 ];

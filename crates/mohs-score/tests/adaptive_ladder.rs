@@ -15,7 +15,7 @@ fn outcomes(n_resamples: usize, n_threads: usize) -> Vec<ArmOutcome> {
         seed: Seed(1),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-    pool.install(|| compare(&setting)).unwrap()
+    pool.install(|| compare(&setting)).unwrap().arms
 }
 
 #[test]

@@ -100,10 +100,48 @@ impl Arm {
         ]
     }
 
+    /// The few arms of a short table: the baseline, the paper's and ours.
+    pub fn few(per_stratum: Option<usize>) -> Vec<Self> {
+        use EstimatorKind as E;
+        let gre = |estimator| {
+            Self::new(Design::Gre { routing: Routing::paper() }, false, estimator)
+        };
+        vec![
+            Self::baseline(per_stratum),
+            gre(E::TierPooled),
+            gre(E::SittingMeans),
+            Self::new(Design::Neyman, false, E::ControlVariate).shrunk(),
+            Self::new(Design::Neyman, true, E::ControlVariate).shrunk(),
+        ]
+    }
+
     /// Returns what the sample of this arm depends on: arms that share it share the sample.
     fn sample_key(&self) -> (&Design, bool) {
         (&self.design, self.has_references)
     }
+}
+
+/// Designs beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DesignComparison {
+    /// Whether the models are simulated; else they are real and replayed.
+    pub is_simulated: bool,
+    /// Models, each under test in turn with the others as references.
+    pub n_models: usize,
+    /// Stimuli of the ladder.
+    pub n_stimuli: usize,
+    /// Strata of the ladder.
+    pub n_strata: usize,
+    /// The share of stimuli that may be asked.
+    pub budget: f64,
+    /// How often everything was drawn anew.
+    pub n_resamples: usize,
+    /// The seed.
+    pub seed: u64,
+    /// How often intervals should hold the truth.
+    pub confidence: f64,
+    /// How each arm did, the baseline first.
+    pub arms: Vec<ArmOutcome>,
 }
 
 /// How an arm did, over all models, attributes and resamples.
@@ -208,12 +246,12 @@ impl Tally {
     }
 }
 
-/// Runs all arms; outcomes in the order of the arms.
+/// Runs all arms, in order.
 ///
 /// # Errors
 ///
 /// When an arm does not fit the ladder, e.g. the paper's design on other than three levels.
-pub fn compare(setting: &Setting<'_>) -> Result<Vec<ArmOutcome>, LadderError> {
+pub fn compare(setting: &Setting<'_>) -> Result<DesignComparison, LadderError> {
     let ladder = match &setting.source {
         Source::Simulated(world) => world.ladder()?,
         Source::Replayed { ladder, .. } => ladder.clone(),
@@ -229,7 +267,7 @@ pub fn compare(setting: &Setting<'_>) -> Result<Vec<ArmOutcome>, LadderError> {
             tally.join(more);
         }
     }
-    let Some(baseline) = tallies.first().copied() else { return Ok(Vec::new()) };
+    let baseline = tallies.first().copied().unwrap_or_default();
     let n_stimuli = real(ladder.n_stimuli());
     let outcome = |(arm, tally): (&Arm, &Tally)| ArmOutcome {
         design: arm.design.name(),
@@ -242,7 +280,20 @@ pub fn compare(setting: &Setting<'_>) -> Result<Vec<ArmOutcome>, LadderError> {
         by_level: tally.by_level.errors(&baseline.by_level),
         cells: tally.cells.errors(&baseline.cells),
     };
-    Ok(setting.arms.iter().zip(&tallies).map(outcome).collect())
+    Ok(DesignComparison {
+        is_simulated: matches!(setting.source, Source::Simulated(_)),
+        n_models: match &setting.source {
+            Source::Simulated(_) => population::MODELS.len(),
+            Source::Replayed { models, .. } => models.len(),
+        },
+        n_stimuli: ladder.n_stimuli(),
+        n_strata: ladder.strata().len(),
+        budget: setting.budget,
+        n_resamples: setting.n_resamples,
+        seed: setting.seed.0,
+        confidence: setting.confidence,
+        arms: setting.arms.iter().zip(&tallies).map(outcome).collect(),
+    })
 }
 
 /// Every model in turn under test, with the others as references.

@@ -10,6 +10,8 @@ use super::interval::interval;
 use super::population::{Kind, LadderError, Place, StrataBy};
 use super::record::Record;
 use super::test::Width;
+use crate::proportion::real;
+use crate::simulate::ladder::DesignComparison;
 
 /// What was asked for, beside what came back.
 #[derive(Debug, Clone)]
@@ -87,6 +89,11 @@ pub struct AdaptiveTestFinding {
     pub by_attribute_and_level: Vec<GroupFinding>,
     /// By class and attribute, shrunk.
     pub cells: Vec<CellFinding>,
+    /// Designs beside each other on models whose every answer is known, where they were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub designs: Option<DesignComparison>,
+    /// How often intervals hold the truth.
+    pub confidence: f64,
     /// Reasons to trust the numbers less.
     pub caveats: Caveats,
 }
@@ -179,6 +186,8 @@ pub fn findings(
         by_level: (0..n_levels).filter_map(by_level).collect(),
         by_attribute_and_level: (0..attributes * n_levels).filter_map(by_both).collect(),
         cells: cell_findings(record, request.confidence),
+        designs: None,
+        confidence: request.confidence,
     })
 }
 
@@ -235,7 +244,7 @@ pub(crate) fn full_value(
         for stimulus in stimuli {
             n_right += usize::from(answers[*stimulus]?);
         }
-        value += weight * crate::proportion::real(n_right) / crate::proportion::real(stimuli.len());
+        value += weight * real(n_right) / real(stimuli.len());
     }
     Some(value)
 }

@@ -317,6 +317,12 @@ impl Ladder {
         Err(LadderError::TooFew { n_asked, n_stimuli, at_least })
     }
 
+    /// The same for a budget of a test, which asks two of each.
+    pub fn with_strata_for(self, budget: f64) -> Result<Self, LadderError> {
+        let n_asked = super::test::n_asked(&self, budget)?;
+        self.with_finest_strata(n_asked, super::test::LEAST)
+    }
+
     /// Returns how many questions ask `least` stimuli of every stratum, or all it has.
     pub(super) fn n_at_least(&self, least: usize) -> usize {
         self.strata.iter().map(|stratum| least.min(stratum.stimuli.len())).sum()

@@ -159,7 +159,7 @@ impl<'a> AdaptiveTest<'a> {
 }
 
 /// Returns how many stimuli a budget buys, at least one.
-fn n_asked(ladder: &Ladder, budget: f64) -> Result<usize, LadderError> {
+pub(super) fn n_asked(ladder: &Ladder, budget: f64) -> Result<usize, LadderError> {
     if !(0.0 < budget && budget <= 1.0) {
         return Err(LadderError::Budget { found: budget });
     }

@@ -1,0 +1,38 @@
+//! A model in an ONNX file: asked through the evaluation's journal, so that nothing is asked twice
+//! and a test that was stopped goes on where it stopped.
+
+use mohs_data::{Prediction, Stimulus};
+use mohs_score::adaptive::ladder::Spent;
+use mohs_vision::evaluate::{Inquiry, Row};
+
+use super::respondent::Respondent;
+use crate::error::CliError;
+
+pub(super) struct AskedNetwork<'p, 'a> {
+    pub(super) name: &'p str,
+    pub(super) stimuli: &'p [Stimulus],
+    pub(super) inquiry: Inquiry<'p, 'a>,
+    pub(super) spent: Spent,
+}
+
+impl Respondent for AskedNetwork<'_, '_> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn ask(&mut self, stimuli: &[usize]) -> Result<Vec<Prediction>, CliError> {
+        let asked: Vec<&Stimulus> = stimuli.iter().map(|idx| &self.stimuli[*idx]).collect();
+        let mut predictions = Vec::with_capacity(asked.len());
+        let tally = self.inquiry.ask(&asked, |row: &Row<'_>| {
+            predictions.push(row.prediction.clone());
+            Ok::<_, CliError>(())
+        })?;
+        self.spent.n_calls += tally.n_asked + tally.n_from_cache;
+        self.spent.n_from_cache += tally.n_from_cache;
+        Ok(predictions)
+    }
+
+    fn spent(&self) -> Spent {
+        self.spent
+    }
+}
