@@ -45,7 +45,10 @@ pub use exclusion::{Excluded, Exclusion};
 pub use extra::Extra;
 pub use family::FamilyMember;
 pub use id::{Label, ModelName, ParticipantId, SessionId, StimulusId, TrialId};
-pub use manifest::{AdaptEntry, Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Manifest, ModelEntry, Parameter, Preprocess, ProbeEntry, RoutingEntry, RoutingRowEntry, SidesEntry};
+pub use manifest::{
+    AdaptEntry, Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Manifest,
+    ModelEntry, Parameter, Preprocess, ProbeEntry, RoutingEntry, RoutingRowEntry, SidesEntry,
+};
 pub use mask::{Mask, MaskError};
 pub use min_epsilon::{FastAnswer, Flag, Goal, How, MinEpsilon, Norm, Search};
 pub use prediction::{Answer, Condition, FailureReason, Outcome, Prediction};

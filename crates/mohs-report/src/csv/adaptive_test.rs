@@ -10,15 +10,24 @@ use crate::number::raw;
 /// Returns one row per group and quantity, with its interval and n.
 pub(super) fn rows(found: &AdaptiveTestFinding) -> String {
     let headers = [
-        "group", "class", "attribute", "level", "quantity", "value", "low", "high", "n",
-        "n_stimuli", "full",
+        "group",
+        "class",
+        "attribute",
+        "level",
+        "quantity",
+        "value",
+        "low",
+        "high",
+        "n",
+        "n_stimuli",
+        "full",
     ];
     let mut csv = csv_line(headers.map(str::to_owned));
-    let mut push = |names: [&str; 4], quantity: &str, estimate: &Estimate, n, full: Option<f64>| {
+    let mut push = |names: [&str; 4], quantity: &str, estimate: &Estimate, n: usize, full: Option<f64>| {
         let mut cells: Vec<String> = names.map(str::to_owned).to_vec();
         cells.push(quantity.to_owned());
         cells.extend([estimate.value, estimate.low, estimate.high].map(raw));
-        cells.extend([estimate.n.to_string(), format!("{n}")]);
+        cells.extend([estimate.n, n].map(|n| n.to_string()));
         cells.push(full.map(raw).unwrap_or_default());
         csv += &csv_line(cells);
     };

@@ -47,12 +47,8 @@ pub(crate) fn how(found: &AdaptiveTestFinding) -> String {
 /// Returns what the model was spared, one sentence.
 pub(crate) fn saved(found: &AdaptiveTestFinding) -> String {
     let spared = found.n_stimuli.saturating_sub(found.n_asked);
-    let known = match found.spent.n_from_cache {
-        0 => String::new(),
-        n => format!(" {} of the answers were known from an earlier run.", count(n)),
-    };
     format!(
-        "Calls of the model: {}; spared: {} ({}).{known}",
+        "Calls of the model: {}; spared: {} ({}).",
         count(found.spent.n_calls),
         count(spared),
         Unit::Share.value(1.0 - share_asked(found))

@@ -43,9 +43,10 @@ pub(super) fn chapter(found: &AdaptiveTestFinding) -> Chapter {
 }
 
 fn facts(found: &AdaptiveTestFinding) -> String {
-    let estimate = |estimate| sheet::estimate_of(Unit::Share, estimate, ANSWERS);
+    let estimate = |estimate: &mohs_data::Estimate| sheet::estimate_of(Unit::Share, estimate, ANSWERS);
     let full = |value: Option<f64>| {
-        value.map_or_else(String::new, |full| format!("a full run says {}", Unit::Share.value(full)))
+        value
+            .map_or_else(String::new, |full| format!("a full run says {}", Unit::Share.value(full)))
     };
     let mut facts = vec![fact(
         "Accuracy",
@@ -80,7 +81,11 @@ fn by_group(found: &AdaptiveTestFinding) -> String {
             let name = headline::name(group);
             let dot = |what: &str, estimate: mohs_data::Estimate| Dot {
                 estimate,
-                tip: format!("{name}\n{what} {}\nn = {}", Unit::Share.estimate(&estimate), estimate.n),
+                tip: format!(
+                    "{name}\n{what} {}\nn = {}",
+                    Unit::Share.estimate(&estimate),
+                    estimate.n
+                ),
             };
             let mut dots = vec![dot("accuracy", group.accuracy)];
             dots.extend(group.score.map(|score| dot("score", score)));

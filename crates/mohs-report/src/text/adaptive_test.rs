@@ -58,7 +58,8 @@ fn groups<'a>(groups: impl Iterator<Item = &'a GroupFinding>, has_full: bool) ->
             group.score.as_ref().map_or_else(String::new, |score| Unit::Share.estimate(score)),
         ];
         if has_full {
-            cells.push(group.full_accuracy.map_or_else(String::new, |full| Unit::Share.value(full)));
+            cells
+                .push(group.full_accuracy.map_or_else(String::new, |full| Unit::Share.value(full)));
             cells.push(match headline::holds(group) {
                 Some(true) => "yes".into(),
                 Some(false) => "no".into(),
@@ -93,8 +94,19 @@ fn about(found: &DesignComparison) -> String {
 
 fn designs_table(found: &DesignComparison) -> TextTable {
     let mut table = TextTable::new([
-        "design", "asked", "acc. bias", "mse", "x", "held", "score bias", "mse", "x", "held",
-        "cell rmse", "x", "held",
+        "design",
+        "asked",
+        "acc. bias",
+        "mse",
+        "x",
+        "held",
+        "score bias",
+        "mse",
+        "x",
+        "held",
+        "cell rmse",
+        "x",
+        "held",
     ])
     .indented(2);
     for arm in &found.arms {

@@ -103,9 +103,8 @@ impl Arm {
     /// The few arms of a short table: the baseline, the paper's and ours.
     pub fn few(per_stratum: Option<usize>) -> Vec<Self> {
         use EstimatorKind as E;
-        let gre = |estimator| {
-            Self::new(Design::Gre { routing: Routing::paper() }, false, estimator)
-        };
+        let gre =
+            |estimator| Self::new(Design::Gre { routing: Routing::paper() }, false, estimator);
         vec![
             Self::baseline(per_stratum),
             gre(E::TierPooled),

@@ -105,13 +105,14 @@ impl Inquiry<'_, '_> {
         stimuli: &[&Stimulus],
         mut deliver: impl FnMut(&Row<'_>) -> Result<(), E>,
     ) -> Result<Tally, E> {
-        let Self { plan, candidate, engine, journal, session } = self;
+        let (plan, candidate, engine) = (self.plan, self.candidate, self.engine);
+        let (journal, session) = (&self.journal, &mut self.session);
         let job = &plan.job;
         let mut tally = Tally::default();
         let feed = Feed { batch: job.batch, decoders: job.decoders };
         let mut n_batches = 0;
         let answer = |numbers: Vec<f32>, keys: Vec<RowKey>| -> Result<Vec<Told>, E> {
-            let session = match session {
+            let session = match &mut *session {
                 Some(session) => session,
                 none => none.insert(candidate.open(engine).map_err(|e| of_model(candidate, e))?),
             };

@@ -22,7 +22,7 @@ use mohs_score::adaptive::ladder::{
     AdaptiveTest, AdaptiveTestFinding, Asked, Design, EstimatorKind, Ladder, LadderError,
     ReferenceModels, Request, Routing, RoutingRow, StrataBy, Tags, Unanswered, Width, findings,
 };
-use mohs_vision::evaluate::{self, Job, Part};
+use mohs_vision::evaluate::{self, Job, Part, Tally};
 
 use super::score::{Files, OutputArgs, finish};
 use crate::engine_args::EngineArgs;
@@ -258,7 +258,7 @@ fn run_network(
         name: &model,
         stimuli: &stimuli,
         inquiry: plan.inquire(candidate, &engine)?,
-        spent: mohs_score::adaptive::ladder::Spent::default(),
+        tally: Tally::default(),
     };
     let tested = test(&mut respondent, &stimuli, references.as_ref(), &rules, ui)?;
     report(args, tested, manifest.name.clone(), ui)
@@ -300,6 +300,10 @@ fn test(
         predictions.extend(said);
     }
     let record = test.into_record();
+    let n_known = respondent.n_from_cache();
+    if 0 < n_known {
+        ui.say(&format!("{n_known} answers were known from an earlier run"));
+    }
     let request = Request {
         model: respondent.name(),
         design: &rules.design,
@@ -392,7 +396,9 @@ fn references(
 fn rules(args: &AdaptArgs, entry: &AdaptEntry) -> Result<Rules, CliError> {
     let name = args.design.as_deref().or(entry.design.as_deref()).unwrap_or("neyman");
     let design = match (Design::parse(name)?, &entry.gre) {
-        (Design::Gre { .. }, Some(table)) if name == "gre" => Design::Gre { routing: routing(table) },
+        (Design::Gre { .. }, Some(table)) if name == "gre" => {
+            Design::Gre { routing: routing(table) }
+        }
         (design, _) => design,
     };
     let by_default = match design {

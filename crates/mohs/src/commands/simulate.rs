@@ -23,13 +23,16 @@ use crate::ui::Ui;
 /// how often each design puts a stimulus into the right band, and what it costs in people, minutes
 /// and money.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   mohs simulate                              the viewing-time paper's design
   mohs simulate my-study/study.toml --goal 0.75
   mohs simulate --truth all --stimuli 1500   all worlds, as in docs/methods/designs.md
 
-Worlds: typical, steep, shallow, lapsing, two-kinds, weibull, or all.")]
+Worlds: typical, steep, shallow, lapsing, two-kinds, weibull, or all."
+)]
 pub(crate) struct SimulateArgs {
     #[command(subcommand)]
     other: Option<Other>,

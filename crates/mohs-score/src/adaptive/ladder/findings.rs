@@ -41,10 +41,9 @@ pub struct Request<'a> {
 /// What the model under test cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Stimuli the model was asked, now or in an earlier run that was stopped.
+    /// Stimuli the model was asked, now or in an earlier run that was stopped: how a test came about
+    /// does not change what it found.
     pub n_calls: usize,
-    /// How many of them were known from earlier runs.
-    pub n_from_cache: usize,
 }
 
 /// An adaptive test, evaluated.

@@ -93,9 +93,10 @@ impl Known {
 
     /// Returns one model's rows by position of the stimulus.
     pub(super) fn rows_of(&self, model: &str) -> Result<Vec<Option<&Prediction>>, CliError> {
-        let rows = self.by_model.get(model).ok_or_else(|| {
-            unknown_model(&self.files, model, &self.models().collect::<Vec<_>>())
-        })?;
+        let rows = self
+            .by_model
+            .get(model)
+            .ok_or_else(|| unknown_model(&self.files, model, &self.models().collect::<Vec<_>>()))?;
         Ok(rows.iter().map(|row| row.map(|idx| &self.rows[idx])).collect())
     }
 
@@ -111,7 +112,8 @@ impl Known {
             };
             (model.clone(), rows.iter().zip(stimuli).map(answer).collect())
         };
-        let is_kept = |(model, _): &(&String, &Vec<Option<usize>>)| !left_out.contains(model.as_str());
+        let is_kept =
+            |(model, _): &(&String, &Vec<Option<usize>>)| !left_out.contains(model.as_str());
         self.by_model.iter().filter(is_kept).map(of).collect()
     }
 }

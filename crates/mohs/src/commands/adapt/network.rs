@@ -3,7 +3,7 @@
 
 use mohs_data::{Prediction, Stimulus};
 use mohs_score::adaptive::ladder::Spent;
-use mohs_vision::evaluate::{Inquiry, Row};
+use mohs_vision::evaluate::{Inquiry, Row, Tally};
 
 use super::respondent::Respondent;
 use crate::error::CliError;
@@ -12,7 +12,7 @@ pub(super) struct AskedNetwork<'p, 'a> {
     pub(super) name: &'p str,
     pub(super) stimuli: &'p [Stimulus],
     pub(super) inquiry: Inquiry<'p, 'a>,
-    pub(super) spent: Spent,
+    pub(super) tally: Tally,
 }
 
 impl Respondent for AskedNetwork<'_, '_> {
@@ -27,12 +27,17 @@ impl Respondent for AskedNetwork<'_, '_> {
             predictions.push(row.prediction.clone());
             Ok::<_, CliError>(())
         })?;
-        self.spent.n_calls += tally.n_asked + tally.n_from_cache;
-        self.spent.n_from_cache += tally.n_from_cache;
+        self.tally.n_asked += tally.n_asked;
+        self.tally.n_from_cache += tally.n_from_cache;
+        self.tally.n_batches += tally.n_batches;
         Ok(predictions)
     }
 
     fn spent(&self) -> Spent {
-        self.spent
+        Spent { n_calls: self.tally.n_asked + self.tally.n_from_cache }
+    }
+
+    fn n_from_cache(&self) -> usize {
+        self.tally.n_from_cache
     }
 }

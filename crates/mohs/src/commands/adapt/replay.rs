@@ -50,7 +50,7 @@ impl Respondent for Replay {
     }
 
     fn spent(&self) -> Spent {
-        Spent { n_calls: self.n_calls, n_from_cache: 0 }
+        Spent { n_calls: self.n_calls }
     }
 
     fn full(&self) -> Option<&[Option<bool>]> {

@@ -21,6 +21,11 @@ pub(super) trait Respondent {
     /// What it cost so far.
     fn spent(&self) -> Spent;
 
+    /// How many of its answers were known from an earlier run.
+    fn n_from_cache(&self) -> usize {
+        0
+    }
+
     /// What it says of every stimulus, where that is known without asking.
     fn full(&self) -> Option<&[Option<bool>]> {
         None

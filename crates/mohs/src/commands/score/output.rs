@@ -27,7 +27,7 @@ pub(crate) struct OutputArgs {
 
 impl OutputArgs {
     /// Returns the folder to write into.
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub(crate) fn folder(&self) -> Option<&Path> {
         self.output.as_deref()
     }
 

@@ -95,8 +95,7 @@ fn simulated(args: &LadderArgs, ui: &Ui) -> Result<DesignComparison, CliError> {
             args.agreement
         )));
     }
-    let world =
-        World { n_classes: args.classes as usize, shared: args.agreement, ..World::PAPER };
+    let world = World { n_classes: args.classes as usize, shared: args.agreement, ..World::PAPER };
     ui.say(&format!("simulating six models, {} resamples", args.resamples));
     // A quarter of 12 is 3: the paper's own baseline.
     let per_stratum = ((args.budget - 0.25).abs() < 1e-12).then_some(3);
