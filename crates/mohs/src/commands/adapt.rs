@@ -55,7 +55,7 @@ stopped. With --output, asked.csv lists what was asked and why, predictions.csv 
 pub(crate) struct AdaptArgs {
     /// The model under test: an eval.toml, an ONNX file, or predictions to replay
     #[arg(value_name = "EVAL.toml|MODEL.onnx|PREDICTIONS")]
-    subject: PathBuf,
+    tested: PathBuf,
     /// Which model is under test, where there are several
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
@@ -170,20 +170,20 @@ pub(crate) struct Tested {
 }
 
 pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
-    if known::is_evaluation(&args.subject) {
-        let manifest = Manifest::read(&args.subject)
+    if known::is_evaluation(&args.tested) {
+        let manifest = Manifest::read(&args.tested)
             .map_err(|error| CliError::from(error).while_doing("cannot read the evaluation"))?;
-        return run_network(args, manifest, &folder_of_stimuli(&args.subject), ui);
+        return run_network(args, manifest, &folder_of_stimuli(&args.tested), ui);
     }
     let stimuli = args.stimuli.as_deref().ok_or_else(|| {
         CliError::input("nothing says what the model is asked about")
             .hint("--stimuli PATH: a table of stimuli with the column `level`")
     })?;
-    if known::is_model(&args.subject) {
+    if known::is_model(&args.tested) {
         // The cache lies beside the model; its own paths are seen from there.
-        let folder = args.subject.parent().unwrap_or(Path::new("")).to_owned();
-        let file = PathBuf::from(args.subject.file_name().unwrap_or_default());
-        let stem = args.subject.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = args.tested.parent().unwrap_or(Path::new("")).to_owned();
+        let file = PathBuf::from(args.tested.file_name().unwrap_or_default());
+        let stem = args.tested.file_stem().unwrap_or_default().to_string_lossy();
         let name = args.model.clone().unwrap_or_else(|| stem.into_owned());
         let mut manifest = Manifest::new(&name);
         manifest.models = vec![ModelEntry::new(ModelName::new(name), file)];
@@ -191,7 +191,7 @@ pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
         return run_network(args, manifest, &folder, ui);
     }
     let stimuli = stimuli_at(stimuli, &ReadOptions::default())?;
-    let known = Known::read(std::slice::from_ref(&args.subject), &stimuli, ui)?;
+    let known = Known::read(std::slice::from_ref(&args.tested), &stimuli, ui)?;
     let model = known.model_named(args.model.as_deref())?;
     let mut respondent = Replay::new(&known, &model, &stimuli)?;
     let rules = rules(args, &AdaptEntry::default())?;
@@ -215,13 +215,13 @@ fn run_network(
     manifest.logits = None;
     manifest.features = None;
     let names: Vec<&str> = manifest.models.iter().map(|model| model.name.as_str()).collect();
-    let subject = args.subject.display().to_string();
+    let file = args.tested.display().to_string();
     let model = match (args.model.as_deref(), names.as_slice()) {
         (Some(name), _) if names.contains(&name) => name.to_owned(),
         (None, [only]) => (*only).to_owned(),
-        (Some(name), _) => return Err(known::unknown_model(&subject, name, &names)),
+        (Some(name), _) => return Err(known::unknown_model(&file, name, &names)),
         (None, _) => {
-            return Err(CliError::input(format!("{subject} has {} models", names.len()))
+            return Err(CliError::input(format!("{file} has {} models", names.len()))
                 .hint(format!("say which is under test with --model, e.g. {}", names[0])));
         }
     };
