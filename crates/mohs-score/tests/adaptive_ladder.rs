@@ -97,9 +97,10 @@ fn the_page_shows_what_was_computed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
     let page = std::fs::read_to_string(&path).expect("because it is part of the project");
     let mut made = page.clone();
-    for (mark, file) in
-        [("<!-- simulated -->", "ladder_simulated.json"), ("<!-- replayed -->", "ladder_replayed.json")]
-    {
+    for (mark, file) in [
+        ("<!-- simulated -->", "ladder_simulated.json"),
+        ("<!-- replayed -->", "ladder_replayed.json"),
+    ] {
         let start = made.find(mark).expect("because the page has the mark") + mark.len();
         let end = start + made[start..].find("<!-- end -->").expect("because the mark ends");
         made.replace_range(start..end, &format!("\n{}\n", table(&computed(file)).trim_end()));
@@ -107,7 +108,10 @@ fn the_page_shows_what_was_computed() {
     if std::env::var_os("MOHS_GENERATE").is_some() {
         std::fs::write(&path, &made).expect("because the project can be written");
     }
-    assert!(page == made || std::env::var_os("MOHS_GENERATE").is_some(), "run with MOHS_GENERATE=1");
+    assert!(
+        page == made || std::env::var_os("MOHS_GENERATE").is_some(),
+        "run with MOHS_GENERATE=1"
+    );
 }
 
 fn arm<'a>(

@@ -23,14 +23,15 @@ pub(super) fn rows(found: &AdaptiveTestFinding) -> String {
         "full",
     ];
     let mut csv = csv_line(headers.map(str::to_owned));
-    let mut push = |names: [&str; 4], quantity: &str, estimate: &Estimate, n: usize, full: Option<f64>| {
-        let mut cells: Vec<String> = names.map(str::to_owned).to_vec();
-        cells.push(quantity.to_owned());
-        cells.extend([estimate.value, estimate.low, estimate.high].map(raw));
-        cells.extend([estimate.n, n].map(|n| n.to_string()));
-        cells.push(full.map(raw).unwrap_or_default());
-        csv += &csv_line(cells);
-    };
+    let mut push =
+        |names: [&str; 4], quantity: &str, estimate: &Estimate, n: usize, full: Option<f64>| {
+            let mut cells: Vec<String> = names.map(str::to_owned).to_vec();
+            cells.push(quantity.to_owned());
+            cells.extend([estimate.value, estimate.low, estimate.high].map(raw));
+            cells.extend([estimate.n, n].map(|n| n.to_string()));
+            cells.push(full.map(raw).unwrap_or_default());
+            csv += &csv_line(cells);
+        };
     let mut group = |name: &str, group: &GroupFinding| {
         let attribute = group.attribute.as_deref().unwrap_or_default();
         let level = group.level.as_deref().unwrap_or_default();

@@ -43,7 +43,8 @@ pub(super) fn chapter(found: &AdaptiveTestFinding) -> Chapter {
 }
 
 fn facts(found: &AdaptiveTestFinding) -> String {
-    let estimate = |estimate: &mohs_data::Estimate| sheet::estimate_of(Unit::Share, estimate, ANSWERS);
+    let estimate =
+        |estimate: &mohs_data::Estimate| sheet::estimate_of(Unit::Share, estimate, ANSWERS);
     let full = |value: Option<f64>| {
         value
             .map_or_else(String::new, |full| format!("a full run says {}", Unit::Share.value(full)))

@@ -60,7 +60,8 @@ fn test_of(ran: &Ran) -> Value {
 #[test]
 fn a_quarter_is_asked_and_the_full_run_lies_in_the_interval() {
     let place = ladder();
-    let more = ["--references", "predictions.csv", "--output", "out", "--format", "json", "--quiet"];
+    let more =
+        ["--references", "predictions.csv", "--output", "out", "--format", "json", "--quiet"];
     let found = test_of(&adapt(&place, &more).ok());
     assert_eq!(found["n_stimuli"].as_u64(), Some(360));
     assert_eq!(found["n_asked"].as_u64(), Some(90));
@@ -91,7 +92,8 @@ fn every_design_runs_and_a_width_asks_less() {
         assert_eq!(found["n_asked"].as_u64(), Some(90), "{design}");
     }
     let more = ["--budget", "1", "--width", "0.2", "--strata", "attribute-level"];
-    let found = test_of(&adapt(&place, &[&more[..], &["--format", "json", "--quiet"]].concat()).ok());
+    let found =
+        test_of(&adapt(&place, &[&more[..], &["--format", "json", "--quiet"]].concat()).ok());
     let width = found["overall"]["accuracy"]["high"].as_f64().unwrap()
         - found["overall"]["accuracy"]["low"].as_f64().unwrap();
     assert!(width < 0.21, "{width}");
@@ -120,17 +122,17 @@ fn mistakes_are_named() {
 fn ladders_without_levels_and_references_with_gaps_are_refused() {
     let place = ladder();
     place.write("flat.csv", "stimulus,file,label\ns0,s0.png,c0\ns1,s1.png,c0\n");
-    let flat = place.run(&[
-        "adapt", "predictions.csv", "--model", "m0", "--stimuli", "flat.csv",
-    ]);
+    let flat = place.run(&["adapt", "predictions.csv", "--model", "m0", "--stimuli", "flat.csv"]);
     let rows = place.read("predictions.csv");
-    let some: String =
-        rows.lines().filter(|row| !row.starts_with("m1,s7,")).map(|row| format!("{row}\n")).collect();
+    let some: String = rows
+        .lines()
+        .filter(|row| !row.starts_with("m1,s7,"))
+        .map(|row| format!("{row}\n"))
+        .collect();
     place.write("some.csv", some);
     let gaps = adapt(&place, &["--references", "some.csv"]);
-    let unknown = place.run(&[
-        "adapt", "predictions.csv", "--model", "m9", "--stimuli", "stimuli.csv",
-    ]);
+    let unknown =
+        place.run(&["adapt", "predictions.csv", "--model", "m9", "--stimuli", "stimuli.csv"]);
     insta::assert_snapshot!([flat.all(), gaps.all(), unknown.all()].join("\n"));
 }
 
@@ -142,8 +144,18 @@ fn a_network_is_asked_a_quarter_and_a_stopped_test_goes_on() {
     place.run(&["demo", "demo", "--quiet", "--stimuli", "240", "--size", "48"]).ok();
     let run = |output: &str| {
         place.run(&[
-            "adapt", "demo/eval.toml", "--model", "plain", "--references", "demo/predictions.csv",
-            "--engine", "rten", "--output", output, "--format", "json",
+            "adapt",
+            "demo/eval.toml",
+            "--model",
+            "plain",
+            "--references",
+            "demo/predictions.csv",
+            "--engine",
+            "rten",
+            "--output",
+            output,
+            "--format",
+            "json",
         ])
     };
     let first = run("one").ok();
@@ -185,9 +197,7 @@ fn a_network_is_asked_a_quarter_and_a_stopped_test_goes_on() {
 #[test]
 fn designs_are_compared_on_simulated_models() {
     let place = Place::new();
-    let args = [
-        "simulate", "ladder", "--short", "--resamples", "3", "--classes", "6", "--quiet",
-    ];
+    let args = ["simulate", "ladder", "--short", "--resamples", "3", "--classes", "6", "--quiet"];
     let text = place.run(&args).ok().stdout();
     assert!(text.contains("neyman with references, control-variate"), "{text}");
     let run = place.run(&[&args[..], &["--format", "json", "--output", "designs.json"]].concat());
@@ -207,15 +217,35 @@ fn designs_are_compared_on_real_predictions() {
     let file = data.to_str().expect("because the path is text");
     place
         .run(&[
-            "import", "answers-table", file, "--map", "condition_value=noise", "--output",
-            "predictions.csv", "--stimuli-output", "stimuli.csv", "--quiet",
+            "import",
+            "answers-table",
+            file,
+            "--map",
+            "condition_value=noise",
+            "--output",
+            "predictions.csv",
+            "--stimuli-output",
+            "stimuli.csv",
+            "--quiet",
         ])
         .ok();
     let found = json(
         &place
             .run(&[
-                "simulate", "ladder", "--replay", "predictions.csv", "--stimuli", "stimuli.csv",
-                "--level-groups", "3", "--short", "--resamples", "4", "--format", "json", "--quiet",
+                "simulate",
+                "ladder",
+                "--replay",
+                "predictions.csv",
+                "--stimuli",
+                "stimuli.csv",
+                "--level-groups",
+                "3",
+                "--short",
+                "--resamples",
+                "4",
+                "--format",
+                "json",
+                "--quiet",
             ])
             .ok(),
     );

@@ -11,7 +11,9 @@
 //! `p` is the estimate and `V` its variance. The quantile is Student's where few answers stand
 //! behind the variance (Satterthwaite's degrees of freedom). Where every answer was the same, `V`
 //! is 0 and proves nothing: the number of answers takes the place of `n'`, more of them the smaller
-//! the share that was not asked. A ladder that was asked completely has no doubt left.
+//! the share that was not asked. For the same reason no estimate is taken for more precise than
+//! four times as many answers of a plain sample would be. A ladder that was asked completely has no
+//! doubt left.
 
 use mohs_data::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -28,6 +30,7 @@ pub fn interval(moments: &Moments, confidence: f64) -> Option<Estimate> {
     if n_stimuli <= n_asked && variance <= 0.0 {
         return Estimate::new(value, value, value, confidence, n_asked);
     }
+    let variance = variance.max(least_variance(value, n_asked, n_stimuli));
     let z = quantile(freedom, confidence);
     let is_inside = 0.0 < value && value < 1.0;
     if !is_inside || variance <= 0.0 {
@@ -50,6 +53,19 @@ pub fn interval(moments: &Moments, confidence: f64) -> Option<Estimate> {
     }
     let (low, high) = wilson_ends(value, value * (1.0 - value) / variance, z);
     Estimate::new(value, low.min(value), high.max(value), confidence, n_asked)
+}
+
+/// How much more precise than a plain sample an estimate may claim to be: strata and forecasts gain
+/// a factor of two or three.
+const MOST_GAIN: f64 = 4.0;
+
+/// The variance of a plain sample of [`MOST_GAIN`] times as many answers, with one right and one
+/// wrong answer added so that it is never 0.
+fn least_variance(value: f64, n_asked: usize, n_stimuli: usize) -> f64 {
+    let n = real(n_asked);
+    let p = (value.clamp(0.0, 1.0) * n + 1.0) / (n + 2.0);
+    let unasked = (1.0 - n / real(n_stimuli.max(1))).max(0.0);
+    unasked * p * (1.0 - p) / (n.max(1.0) * MOST_GAIN)
 }
 
 fn quantile(freedom: f64, confidence: f64) -> f64 {
@@ -93,6 +109,12 @@ mod tests {
         let all = Moments { n_stimuli: 20, ..moments(1.0, 0.0, 20) };
         let all = interval(&all, 0.95).unwrap();
         assert!((all.high - all.low).abs() < 1e-12);
+    }
+
+    #[test]
+    fn answers_that_happen_to_agree_with_forecasts_prove_little() {
+        let found = interval(&moments(0.8, 1e-6, 6), 0.95).unwrap();
+        assert!(0.1 < found.half_width(), "{found:?}");
     }
 
     #[test]

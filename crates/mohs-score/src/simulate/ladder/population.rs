@@ -238,8 +238,8 @@ mod tests {
             }
         }
         assert_eq!(n_entries, 180);
-        let mean: f64 = ACCURACIES.iter().flat_map(|(_, rows)| rows.iter().flatten()).sum::<f64>()
-            / 180.0;
+        let mean: f64 =
+            ACCURACIES.iter().flat_map(|(_, rows)| rows.iter().flatten()).sum::<f64>() / 180.0;
         assert!((mean - 59.8).abs() < 0.1, "{mean}");
     }
 

@@ -11,6 +11,8 @@
 //! `f` are the forecasts made before the stratum was asked, `f̄` their mean over those asked and `F̄`
 //! over all. `λ` is 0 for the plain mean. A stratum with a single answer borrows the variance of
 //! others at its level; one without any borrows their mean, too, with the variance between them.
+//! Where fewer than 30 degrees of freedom stand behind a group, `s²` is pooled over all strata of the
+//! level: pairs of answers that happen to be alike would promise far too much.
 
 use super::super::population::Group;
 use super::super::record::Record;
@@ -26,7 +28,14 @@ pub(in super::super) struct ByStratum {
     n_stimuli: Vec<usize>,
     /// Whether anything was answered at the level of the stratum.
     is_known: Vec<bool>,
+    /// Level of each stratum.
+    levels: Vec<usize>,
+    /// Pooled `s²` of each level, and its degrees of freedom.
+    pooled: Vec<(f64, f64)>,
 }
+
+/// Degrees of freedom from which a group speaks for itself.
+const ENOUGH_FREEDOM: usize = 30;
 
 /// Sums over a stratum's answers.
 struct Sums {
@@ -70,6 +79,8 @@ impl ByStratum {
             n_asked: Vec::new(),
             n_stimuli: Vec::new(),
             is_known: Vec::new(),
+            levels: Vec::new(),
+            pooled: (0..n_levels).map(|level| (pooled(level), within[level].1)).collect(),
         };
         for (stratum, sums) in ladder.strata().iter().zip(&sums) {
             let level = stratum.place.level_idx;
@@ -92,6 +103,7 @@ impl ByStratum {
             all.n_asked.push(n);
             all.n_stimuli.push(stratum.stimuli.len());
             all.is_known.push(0.0 < between[level].2);
+            all.levels.push(level);
         }
         all
     }
@@ -134,6 +146,37 @@ impl Estimator for ByStratum {
         } else {
             f64::INFINITY
         };
+        if freedom_of(group, &self.n_asked) < ENOUGH_FREEDOM {
+            self.pool(group, &mut moments);
+        }
         (0 < moments.n_asked).then_some(moments)
+    }
+}
+
+fn freedom_of(group: &Group, n_asked: &[usize]) -> usize {
+    group.strata.iter().map(|(idx, _)| n_asked[*idx].saturating_sub(1)).sum()
+}
+
+impl ByStratum {
+    /// Puts the pooled variances of levels in place of the group's own; strata without an answer
+    /// keep theirs.
+    fn pool(&self, group: &Group, moments: &mut Moments) {
+        let mut shares = vec![0.0; self.pooled.len()];
+        let mut borrowed = 0.0;
+        for (idx, weight) in &group.strata {
+            let (n, size) = (real(self.n_asked[*idx]), real(self.n_stimuli[*idx]));
+            if self.n_asked[*idx] == 0 {
+                borrowed += weight * weight * self.variances[*idx];
+            } else {
+                shares[self.levels[*idx]] += weight * weight * (1.0 - n / size).max(0.0) / n;
+            }
+        }
+        let parts = shares.iter().zip(&self.pooled);
+        let parts: Vec<(f64, f64)> =
+            parts.map(|(share, (spread, freedom))| (share * spread, *freedom)).collect();
+        let sum: f64 = parts.iter().map(|(part, _)| part).sum();
+        let square: f64 = parts.iter().map(|(part, freedom)| part * part / freedom.max(1.0)).sum();
+        moments.variance = sum + borrowed;
+        moments.freedom = if 0.0 < square { sum * sum / square } else { f64::INFINITY };
     }
 }

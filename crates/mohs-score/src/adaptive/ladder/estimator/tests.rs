@@ -204,8 +204,7 @@ fn worked_by_hand() {
     // Two of five right; 1 + 2 of 2 + 6 points.
     check(EstimatorKind::Raw, Kind::Accuracy, 0.4, 0.24 / 5.0);
     let p: f64 = 3.0 / 8.0;
-    let raw =
-        ((1.0 - p).powi(2) + p * p + 4.0 * (1.0 - p).powi(2) + 8.0 * p * p) / 64.0;
+    let raw = ((1.0 - p).powi(2) + p * p + 4.0 * (1.0 - p).powi(2) + 8.0 * p * p) / 64.0;
     check(EstimatorKind::Raw, Kind::Score, p, raw);
     check(EstimatorKind::TierPooled, Kind::Accuracy, 0.4, 0.16 * 0.125 + 0.36 * 2.0 / 27.0);
 }
