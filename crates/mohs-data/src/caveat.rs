@@ -417,6 +417,23 @@ pub enum Caveat {
         /// How many there are.
         n_classes: usize,
     },
+    /// There were too few questions for strata as fine as they could be.
+    CoarseStrata {
+        /// By what stimuli were put together instead.
+        by: String,
+    },
+    /// An estimate is known to be off on average.
+    BiasedEstimator {
+        /// The estimator.
+        estimator: String,
+    },
+    /// The budget was spent before an interval was as narrow as wanted.
+    WidthNotReached {
+        /// The width wanted.
+        wanted: f64,
+        /// The width there is.
+        found: f64,
+    },
     /// Stimuli come from more than two data sets, so there is no one gap.
     SeveralDatasets {
         /// Their names.
@@ -625,6 +642,9 @@ impl Caveat {
             Self::FewModels { .. } => "few-models",
             Self::LevelsNotHarder { .. } => "levels-not-harder",
             Self::LevelsNotJudged => "levels-not-judged",
+            Self::CoarseStrata { .. } => "coarse-strata",
+            Self::BiasedEstimator { .. } => "biased-estimator",
+            Self::WidthNotReached { .. } => "width-not-reached",
         }
     }
 

@@ -3,6 +3,7 @@
 //! The file is the configuration of an evaluation: everything that changes a prediction stands in
 //! it. Nothing is opened here; `mohs-vision` does that.
 
+mod adapt;
 mod entry;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::format::document;
 use crate::{FileError, ModelName, Prediction, Problem, Seed};
 
+pub use adapt::{AdaptEntry, RoutingEntry, RoutingRowEntry};
 pub use entry::{
     Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Preprocess, SidesEntry,
 };
@@ -64,6 +66,9 @@ pub struct Manifest {
     /// The probes; empty means that stimuli are shown as they are.
     #[serde(default, rename = "probe")]
     pub probes: Vec<ProbeEntry>,
+    /// How an adaptive test of one of the models is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapt: Option<AdaptEntry>,
 }
 
 /// One model to run.
@@ -191,6 +196,7 @@ impl Manifest {
             map: BTreeMap::new(),
             models: Vec::new(),
             probes: Vec::new(),
+            adapt: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The main table of a chapter as CSV, numbers unrounded. Each chapter is a file in `csv/`.
 
+mod adaptive_test;
 mod agreement;
 mod attacks;
 mod item_response;
@@ -13,6 +14,7 @@ mod set_comparison;
 mod speed_accuracy;
 mod viewing_time;
 
+pub use adaptive_test::{AskedRow, asked_csv, designs_csv};
 pub use agreement::render_stimulus_effects;
 pub use attacks::{ATTACK_TABLES, attack_tables};
 pub use ladder::{LADDER_TABLES, ladder_tables};
@@ -36,6 +38,7 @@ pub fn render_csv(summary: &Summary) -> String {
         models,
         ladder,
         attacks,
+        adaptive_test,
         ..
     } = summary;
     let tables = [
@@ -51,6 +54,7 @@ pub fn render_csv(summary: &Summary) -> String {
         models.as_ref().map(models::rows),
         ladder.as_ref().map(ladder::rows),
         attacks.as_ref().map(attacks::rows),
+        adaptive_test.as_ref().map(adaptive_test::rows),
     ];
     tables.into_iter().flatten().next().unwrap_or_default()
 }

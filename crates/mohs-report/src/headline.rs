@@ -3,6 +3,7 @@
 //! Shared by the HTML and the text report. It counts stimuli by the counting rule and repeats
 //! estimates with their intervals; it passes no judgement that the numbers do not carry.
 
+pub(crate) mod adaptive_test;
 pub(crate) mod agreement;
 pub(crate) mod attacks;
 pub(crate) mod item_response;

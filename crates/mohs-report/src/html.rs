@@ -6,6 +6,7 @@
 //! anything at all. Without JavaScript everything can be read; with it, tables sort and filter,
 //! charts show tips and can be downloaded, and the theme can be chosen.
 
+mod adaptive_test;
 mod agreement;
 mod attacks;
 mod caveats;
@@ -136,6 +137,7 @@ fn chapters(summary: &Summary, pictures: &Pictures) -> Vec<Chapter> {
         summary.models.as_ref().map(|found| models::chapter(found, pictures)),
         summary.ladder.as_ref().map(ladder::chapter),
         summary.attacks.as_ref().map(|found| attacks::chapter(found, pictures)),
+        summary.adaptive_test.as_ref().map(adaptive_test::chapter),
     ];
     chapters.into_iter().flatten().collect()
 }

@@ -23,11 +23,12 @@ mod text;
 mod width;
 
 pub use csv::{
-    ATTACK_TABLES, LADDER_TABLES, MODEL_TABLES, annotators_csv, attack_tables, ladder_tables,
+    ATTACK_TABLES, AskedRow, LADDER_TABLES, MODEL_TABLES, annotators_csv, asked_csv, attack_tables,
+    designs_csv, ladder_tables,
     model_tables, objects_csv, render_csv, render_stimulus_effects,
 };
 pub use html::{render_html, stimuli_for_gallery};
 pub use picture::{AttackedPicture, Pictures, Thumbnail};
 pub use summary::{Summary, SummaryError};
 pub use table::TextTable;
-pub use text::render_text;
+pub use text::{designs_text, render_text};

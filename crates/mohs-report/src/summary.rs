@@ -3,6 +3,7 @@
 //! It holds findings, never raw trials and never pictures. Chapters are optional: a study without
 //! flash trials has no viewing times, and its report says so.
 
+use mohs_score::adaptive::ladder::AdaptiveTestFinding;
 use mohs_score::human::agreement::Agreement;
 use mohs_score::human::bradley_terry::PairedJudgements;
 use mohs_score::human::item_response::ItemResponse;
@@ -66,6 +67,9 @@ pub struct Summary {
     /// What attacks on models found, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attacks: Option<AttackFindings>,
+    /// What a model knows by an adaptive test, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive_test: Option<AdaptiveTestFinding>,
 }
 
 /// Only the version, to refuse a newer file before its other fields confuse the reader.
@@ -98,6 +102,7 @@ impl Summary {
             models: None,
             ladder: None,
             attacks: None,
+            adaptive_test: None,
         }
     }
 
@@ -117,6 +122,7 @@ impl Summary {
             models: self.models.or(earlier.models),
             ladder: self.ladder.or(earlier.ladder),
             attacks: self.attacks.or(earlier.attacks),
+            adaptive_test: self.adaptive_test.or(earlier.adaptive_test),
             ..self
         }
     }

@@ -1,6 +1,7 @@
 //! The report for a terminal: plain text of at most 80 columns, without colour. Each chapter is a
 //! file in `text/`.
 
+mod adaptive_test;
 mod agreement;
 mod attacks;
 mod item_response;
@@ -13,6 +14,8 @@ mod quality;
 mod set_comparison;
 mod speed_accuracy;
 mod viewing_time;
+
+pub use adaptive_test::designs_text;
 
 use mohs_data::Caveats;
 use mohs_score::human::viewing_time::ExclusionCount;
@@ -84,6 +87,9 @@ fn chapters(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(found) = &summary.attacks {
         chapters.push(("Attacks", attacks::chapter(found)));
+    }
+    if let Some(found) = &summary.adaptive_test {
+        chapters.push(("Adaptive test", adaptive_test::chapter(found)));
     }
     chapters
 }

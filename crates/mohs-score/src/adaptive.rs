@@ -1,3 +1,4 @@
 //! Adaptive tests: choosing what to show next from what has been answered.
 
 pub mod exposure;
+pub mod ladder;

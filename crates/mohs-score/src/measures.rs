@@ -234,4 +234,11 @@ pub const MEASURES: &[Measure] = &[
         larger_is: LargerIs::Better,
         reference: "Bradley and Terry 1952; Kendall 1945",
     },
+    Measure {
+        name: "adaptive-ladder",
+        question: "what would a model score on a whole ladder, if it may be asked only a part of it?",
+        unit: "share",
+        larger_is: LargerIs::Better,
+        reference: "this project; Neyman 1934; Angelopoulos, Duchi and Zrnic 2023",
+    },
 ];

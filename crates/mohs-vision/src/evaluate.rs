@@ -31,7 +31,7 @@ use journal::JournalError;
 
 pub use model::Candidate;
 pub use preparation::PreparationError;
-pub use rows::{Row, Tally};
+pub use rows::{Inquiry, Row, Tally};
 
 pub(crate) use rows::reason;
 

@@ -5,8 +5,8 @@ use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    attack, check, completions, demo, engines, eval, export, fit, import, init, merge, network,
-    prepare, report, score, serve, simulate,
+    adapt, attack, check, completions, demo, engines, eval, export, fit, import, init, merge,
+    network, prepare, report, score, serve, simulate,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -85,6 +85,7 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     Serve(serve::ServeArgs),
     Eval(eval::EvalArgs),
+    Adapt(Box<adapt::AdaptArgs>),
     Attack(Box<attack::AttackArgs>),
     Merge(merge::MergeArgs),
     Fit(fit::FitArgs),

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod adapt;
 pub(crate) mod annotations;
 pub(crate) mod attack;
 pub(crate) mod check;
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Export(args) => export::run(&args, ui),
         Command::Serve(args) => serve::run(&args, ui),
         Command::Eval(args) => eval::run(&args, ui),
+        Command::Adapt(args) => adapt::run(&args, ui),
         Command::Attack(args) => attack::run(&args, ui),
         Command::Merge(args) => merge::run(&args, ui),
         Command::Fit(args) => fit::run(&args, ui),

@@ -31,6 +31,12 @@ impl Ui {
         Self { is_quiet: talk.quiet, is_coloured, shows_progress: is_terminal && !talk.quiet }
     }
 
+    /// The same without talk, for work inside other work.
+    #[must_use]
+    pub(crate) fn quiet(&self) -> Self {
+        Self { is_quiet: true, shows_progress: false, ..*self }
+    }
+
     /// Tells people something.
     #[expect(clippy::print_stderr, reason = "this is where mohs speaks")]
     pub(crate) fn say(&self, text: &str) {

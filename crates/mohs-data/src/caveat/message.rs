@@ -271,6 +271,20 @@ impl Caveat {
                  order of their ids.",
                 share * 100.0
             ),
+            Self::CoarseStrata { by } => format!(
+                "There are too few questions to ask two of every class, attribute and level, so \
+                 stimuli are drawn by {by} alone; estimates stay unbiased, intervals get wider."
+            ),
+            Self::BiasedEstimator { estimator } => format!(
+                "The estimator `{estimator}` is off on average and its intervals do not hold what \
+                 they promise; it is here to be compared with."
+            ),
+            Self::WidthNotReached { wanted, found } => format!(
+                "The interval is {:.1} points wide, {:.1} were wanted; a larger budget or more \
+                 reference models would narrow it.",
+                found * 100.0,
+                wanted * 100.0
+            ),
             Self::SetsOverlap { n_shared } => format!(
                 "The two sets have {n_shared} stimuli in common. The tests take the sets to be \
                  independent; for the shared stimuli look at the paired difference."

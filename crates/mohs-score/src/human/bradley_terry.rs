@@ -55,6 +55,7 @@ pub use self::findings::{
 };
 use self::fit::{Fit, NotSettled, Spread};
 use self::levels::Levels;
+pub(crate) use self::levels::values as level_values;
 use self::model::{Ready, Rules};
 use self::network::{Network, Pair, Tally};
 use self::resampled::Draws;

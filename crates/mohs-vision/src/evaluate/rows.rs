@@ -56,7 +56,20 @@ enum Told {
     Failed(FailureReason),
 }
 
-impl Plan<'_> {
+/// A model that is asked about stimuli of its evaluation, part by part.
+///
+/// It stays open between parts. Answers are kept as they come: whatever ends the run, they are not
+/// lost.
+#[derive(Debug)]
+pub struct Inquiry<'p, 'a> {
+    plan: &'p Plan<'a>,
+    candidate: &'p Candidate,
+    engine: &'p Engine,
+    journal: Journal,
+    session: Option<Answers>,
+}
+
+impl<'a> Plan<'a> {
     /// Runs a model; `deliver` gets its rows in the order of stimuli and probes.
     ///
     /// Answers are kept as they come: whatever ends the run, they are not lost. An error of the
@@ -65,25 +78,46 @@ impl Plan<'_> {
         &self,
         candidate: &Candidate,
         engine: &Engine,
-        mut deliver: impl FnMut(&Row<'_>) -> Result<(), E>,
+        deliver: impl FnMut(&Row<'_>) -> Result<(), E>,
     ) -> Result<Tally, E> {
+        let all: Vec<&Stimulus> = self.stimuli().iter().collect();
+        self.inquire(candidate, engine)?.ask(&all, deliver)
+    }
+
+    /// Makes ready to ask a model about some stimuli, then others.
+    pub fn inquire<'p>(
+        &'p self,
+        candidate: &'p Candidate,
+        engine: &'p Engine,
+    ) -> Result<Inquiry<'p, 'a>, EvaluateError> {
         let journal = match self.job.cache {
-            Some(folder) => {
-                Journal::open(folder, candidate.key(), &self.slot).map_err(EvaluateError::from)?
-            }
+            Some(folder) => Journal::open(folder, candidate.key(), &self.slot)?,
             None => Journal::none(),
         };
+        Ok(Inquiry { plan: self, candidate, engine, journal, session: None })
+    }
+}
+
+impl Inquiry<'_, '_> {
+    /// Asks about these stimuli; `deliver` gets the rows in their order and that of probes.
+    pub fn ask<E: From<EvaluateError>>(
+        &mut self,
+        stimuli: &[&Stimulus],
+        mut deliver: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<Tally, E> {
+        let (plan, candidate, engine) = (self.plan, self.candidate, self.engine);
+        let (journal, session) = (&self.journal, &mut self.session);
+        let job = &plan.job;
         let mut tally = Tally::default();
-        let mut answers: Option<Answers> = None;
-        let feed = Feed { batch: self.job.batch, decoders: self.job.decoders };
+        let feed = Feed { batch: job.batch, decoders: job.decoders };
         let mut n_batches = 0;
         let answer = |numbers: Vec<f32>, keys: Vec<RowKey>| -> Result<Vec<Told>, E> {
-            let session = match &mut answers {
+            let session = match &mut *session {
                 Some(session) => session,
                 none => none.insert(candidate.open(engine).map_err(|e| of_model(candidate, e))?),
             };
             n_batches += 1;
-            let rows = ask(candidate, session, numbers, keys.len(), self.job.batch)
+            let rows = ask(candidate, session, numbers, keys.len(), job.batch)
                 .map_err(|problem| of_model(candidate, problem))?;
             let keyed: Vec<(RowKey, &[f32])> =
                 keys.iter().copied().zip(rows.iter().map(Vec::as_slice)).collect();
@@ -91,8 +125,8 @@ impl Plan<'_> {
             let told = |numbers| Told::Numbers { numbers, is_from_cache: false };
             Ok(rows.into_iter().map(told).collect())
         };
-        let decode = |stimulus: &Stimulus| self.parts(candidate, &journal, stimulus);
-        let deliver = |stimulus: &Stimulus, all: Vec<Told>| -> Result<(), E> {
+        let decode = |stimulus: &&Stimulus| plan.parts(candidate, journal, stimulus);
+        let deliver = |stimulus: &&Stimulus, all: Vec<Told>| -> Result<(), E> {
             for (idx, told) in all.into_iter().enumerate() {
                 let (outcome, numbers, is_from_cache) = match told {
                     Told::Failed(reason) => {
@@ -101,7 +135,7 @@ impl Plan<'_> {
                     }
                     Told::Numbers { numbers, is_from_cache } => {
                         let outputs = &numbers[..candidate.n_outputs()];
-                        let outcome = candidate.labels().outcome(outputs, self.job.manifest.top_k);
+                        let outcome = candidate.labels().outcome(outputs, job.manifest.top_k);
                         tally.n_failed += usize::from(matches!(outcome, Outcome::Failed(_)));
                         tally.n_from_cache += usize::from(is_from_cache);
                         tally.n_asked += usize::from(!is_from_cache);
@@ -111,7 +145,7 @@ impl Plan<'_> {
                 let prediction = judged(Prediction {
                     model: candidate.name().clone(),
                     stimulus: stimulus.id.clone(),
-                    probe: self.probes[idx].name().into(),
+                    probe: plan.probes[idx].name().into(),
                     condition: None,
                     label: Some(stimulus.label.clone()),
                     outcome,
@@ -128,11 +162,13 @@ impl Plan<'_> {
             }
             Ok(())
         };
-        run::run(self.stimuli(), feed, decode, answer, deliver)?;
+        run::run(stimuli, feed, decode, answer, deliver)?;
         tally.n_batches = n_batches;
         Ok(tally)
     }
+}
 
+impl Plan<'_> {
     /// Counts the rows of a model that are known, without asking it: of these stimuli, and how many
     /// files could not be read.
     pub fn count_known(&self, candidate: &Candidate) -> Result<(usize, usize), EvaluateError> {

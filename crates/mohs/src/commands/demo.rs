@@ -1,6 +1,7 @@
 //! `mohs demo`: the whole story on built-in data. Flash trials are made here, the other studies in
 //! `demo/`.
 
+mod adapt;
 mod attacks;
 mod beep;
 mod ladder;
@@ -118,9 +119,11 @@ pub(crate) fn run(args: &DemoArgs, ui: &Ui) -> Result<(), CliError> {
     files.difficulties.get_or_insert_default().extend(judged.difficulties());
     let difficulties = files.difficulties.clone().unwrap_or_default();
     let models = models::score(&answers, &stimuli, &difficulties, &trials, seed)?;
+    let adaptive_test = adapt::test(&answers.evaluated, &stimuli, seed, ui)?;
     let robustness = attacks::scored(&attacked, &stimuli, &difficulties, output, seed)?;
     let summary = Summary {
         attacks: Some(robustness),
+        adaptive_test,
         speed_accuracy: Some(beep::score(&beep_trials, &labels, seed)?),
         pairs: Some(judged),
         masks: Some(masks::score(&drawings, &outlines, seed)?),
@@ -225,6 +228,7 @@ fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
          mohs eval {folder}/eval.toml                       the models again, from their manifest\n  \
          mohs attack {folder}/eval.toml --mode fast         all attacks on all of them\n  \
          mohs score ladder --stimuli {folder}/ladder/stimuli.csv --predictions {folder}/ladder/predictions.csv\n  \
+         mohs adapt {folder}/eval.toml --model plain        a model by a quarter of the pictures\n  \
          mohs simulate {folder}/study.toml                  how many participants would you need?\n  \
          mohs import --help                                 data you collected with other tools\n  \
          mohs init flash my-study --from YOUR_PHOTOS        a study of your own pictures",

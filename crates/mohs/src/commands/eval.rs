@@ -89,7 +89,7 @@ fn parse_shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-fn parse_batch(text: &str) -> Result<NonZeroUsize, String> {
+pub(super) fn parse_batch(text: &str) -> Result<NonZeroUsize, String> {
     let batch = text.parse::<NonZeroUsize>().ok();
     let batch = batch.filter(|batch| batch.get() <= Manifest::MAX_BATCH);
     batch.ok_or_else(|| {
@@ -98,7 +98,7 @@ fn parse_batch(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// The folder for answers, beside the manifest.
-const CACHE: &str = ".mohs-cache";
+pub(super) const CACHE: &str = ".mohs-cache";
 
 pub(crate) fn run(args: &EvalArgs, ui: &Ui) -> Result<(), CliError> {
     let mut manifest = Manifest::read(&args.manifest)?;

@@ -21,7 +21,7 @@ use clap::Subcommand;
 use mohs_data::Trial;
 
 pub(crate) use input::parse_mapping;
-pub(crate) use output::write;
+pub(crate) use output::{Files, OutputArgs, finish, write};
 pub(crate) use viewing_time::{exposures_in_words, score};
 
 use crate::error::CliError;

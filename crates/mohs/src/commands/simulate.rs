@@ -1,4 +1,6 @@
-//! `mohs simulate`: how many participants do I need?
+//! `mohs simulate`: how many participants do I need? And `mohs simulate ladder`, which is about models.
+
+mod ladder;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -21,14 +23,19 @@ use crate::ui::Ui;
 /// how often each design puts a stimulus into the right band, and what it costs in people, minutes
 /// and money.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   mohs simulate                              the viewing-time paper's design
   mohs simulate my-study/study.toml --goal 0.75
   mohs simulate --truth all --stimuli 1500   all worlds, as in docs/methods/designs.md
 
-Worlds: typical, steep, shallow, lapsing, two-kinds, weibull, or all.")]
+Worlds: typical, steep, shallow, lapsing, two-kinds, weibull, or all."
+)]
 pub(crate) struct SimulateArgs {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// The study to plan [default: the viewing-time paper's]
     #[arg(value_name = "study.toml")]
     study: Option<PathBuf>,
@@ -49,12 +56,21 @@ pub(crate) struct SimulateArgs {
     format: Format,
 }
 
+/// What else can be simulated.
+#[derive(Debug, clap::Subcommand)]
+enum Other {
+    Ladder(Box<ladder::LadderArgs>),
+}
+
 /// Numbers of people per exposure that the curve of fixed designs is drawn through.
 const PER_CELL: [usize; 6] = [1, 2, 3, 5, 10, 15];
 /// Trials per stimulus that the curves of adaptive designs are drawn through.
 const ADAPTIVE: [usize; 6] = [6, 8, 10, 12, 16, 24];
 
 pub(crate) fn run(args: &SimulateArgs, ui: &Ui) -> Result<(), CliError> {
+    if let Some(Other::Ladder(args)) = &args.other {
+        return ladder::run(args, ui);
+    }
     let plan = plan(args)?;
     let truths = truths(&args.truth)?;
     let bar = ui.progress(truths.len(), "simulating people");

@@ -1,5 +1,6 @@
 //! The binary as people meet it: exit code, stdout and stderr of every verb.
 
+mod adapt;
 mod agreement;
 mod attack;
 mod attacks_score;

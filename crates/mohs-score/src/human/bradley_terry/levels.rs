@@ -24,7 +24,7 @@ const KNOWN: [&str; 3] = ["easy", "medium", "hard"];
 
 /// Returns the number each level stands for: its place in `order`, if one is given; itself, if all
 /// are numbers; 1, 2, 3 for easy, medium, hard. `None` if there is no level or none of this holds.
-pub(super) fn values<'a>(
+pub(crate) fn values<'a>(
     levels: impl Iterator<Item = &'a str>,
     order: &[String],
 ) -> Option<BTreeMap<&'a str, f64>> {

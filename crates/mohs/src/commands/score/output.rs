@@ -13,10 +13,10 @@ use crate::ui::Ui;
 
 /// How results leave.
 #[derive(Debug, clap::Args)]
-pub(super) struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Seed of the random draws
     #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(super) seed: u64,
+    pub(crate) seed: u64,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -27,7 +27,7 @@ pub(super) struct OutputArgs {
 
 impl OutputArgs {
     /// Returns the folder to write into.
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub(crate) fn folder(&self) -> Option<&Path> {
         self.output.as_deref()
     }
 
@@ -78,7 +78,7 @@ pub(crate) struct Written {
 }
 
 /// Writes the files if asked, and prints the result.
-pub(super) fn finish(
+pub(crate) fn finish(
     summary: Summary,
     files: &Files,
     args: &OutputArgs,

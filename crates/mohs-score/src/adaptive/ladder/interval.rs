@@ -1,0 +1,136 @@
+//! Intervals of estimated shares.
+//!
+//! # Formula
+//!
+//! Wilson's interval with the number of independent answers that would have the same variance:
+//!
+//! ```text
+//! n' = p (1 - p) / V
+//! ```
+//!
+//! `p` is the estimate and `V` its variance. The quantile is Student's where few answers stand
+//! behind the variance (Satterthwaite's degrees of freedom). Where every answer was the same, `V`
+//! is 0 and proves nothing: the number of answers takes the place of `n'`, more of them the smaller
+//! the share that was not asked. For the same reason no estimate is taken for more precise than
+//! four times as many answers of a plain sample would be. A ladder that was asked completely has no
+//! doubt left.
+
+use mohs_data::Estimate;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::estimator::Moments;
+use crate::proportion::{normal_quantile, real};
+
+/// Above so many degrees of freedom Student's distribution is normal to three digits.
+const NORMAL_FROM: f64 = 300.0;
+
+/// Returns an estimated share with its interval; `None` if a number is not finite.
+pub fn interval(moments: &Moments, confidence: f64) -> Option<Estimate> {
+    let Moments { value, variance, freedom, n_asked, n_stimuli } = *moments;
+    if n_stimuli <= n_asked && variance <= 0.0 {
+        return Estimate::new(value, value, value, confidence, n_asked);
+    }
+    let variance = variance.max(least_variance(value, n_asked, n_stimuli));
+    let z = quantile(freedom, confidence);
+    let is_inside = 0.0 < value && value < 1.0;
+    if !is_inside || variance <= 0.0 {
+        let p = value.clamp(0.0, 1.0);
+        let unasked = 1.0 - real(n_asked) / real(n_stimuli.max(1));
+        let n = real(n_asked) / unasked.max(1e-9);
+        let (low, high) = wilson_ends(p, n, z);
+        // A control variate may leave [0, 1] by a little; its own doubt still counts.
+        let (low, high) = (
+            low.min(value - z * variance.max(0.0).sqrt()),
+            high.max(value + z * variance.max(0.0).sqrt()),
+        );
+        return Estimate::new(
+            value,
+            low.clamp(0.0, 1.0).min(value),
+            high.clamp(0.0, 1.0).max(value),
+            confidence,
+            n_asked,
+        );
+    }
+    let (low, high) = wilson_ends(value, value * (1.0 - value) / variance, z);
+    Estimate::new(value, low.min(value), high.max(value), confidence, n_asked)
+}
+
+/// How much more precise than a plain sample an estimate may claim to be: strata and forecasts gain
+/// a factor of two or three.
+const MOST_GAIN: f64 = 4.0;
+
+/// The variance of a plain sample of [`MOST_GAIN`] times as many answers, with one right and one
+/// wrong answer added so that it is never 0.
+fn least_variance(value: f64, n_asked: usize, n_stimuli: usize) -> f64 {
+    let n = real(n_asked);
+    let p = (value.clamp(0.0, 1.0) * n + 1.0) / (n + 2.0);
+    let unasked = (1.0 - n / real(n_stimuli.max(1))).max(0.0);
+    unasked * p * (1.0 - p) / (n.max(1.0) * MOST_GAIN)
+}
+
+fn quantile(freedom: f64, confidence: f64) -> f64 {
+    let p = 0.5 + confidence / 2.0;
+    if NORMAL_FROM <= freedom || freedom.is_nan() {
+        return normal_quantile(p);
+    }
+    StudentsT::new(0.0, 1.0, freedom.max(1.0))
+        .map_or_else(|_| normal_quantile(p), |t| t.inverse_cdf(p))
+}
+
+fn wilson_ends(p: f64, n: f64, z: f64) -> (f64, f64) {
+    let centre = p + z * z / (2.0 * n);
+    let spread = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
+    (((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proportion::wilson;
+
+    fn moments(value: f64, variance: f64, n_asked: usize) -> Moments {
+        Moments { value, variance, freedom: 1e6, n_asked, n_stimuli: 1_000_000 }
+    }
+
+    #[test]
+    fn the_variance_of_plain_answers_gives_wilsons_interval() {
+        let found = interval(&moments(0.3, 0.21 / 100.0, 100), 0.95).unwrap();
+        let expected = wilson(30, 100, 0.95).unwrap();
+        assert!(
+            (found.low - expected.low).abs() < 1e-9 && (found.high - expected.high).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn equal_answers_leave_a_doubt_until_all_are_asked() {
+        let some = interval(&moments(1.0, 0.0, 20), 0.95).unwrap();
+        assert!(some.low < 0.85 && some.low > 0.8, "{some:?}");
+        let all = Moments { n_stimuli: 20, ..moments(1.0, 0.0, 20) };
+        let all = interval(&all, 0.95).unwrap();
+        assert!((all.high - all.low).abs() < 1e-12);
+    }
+
+    #[test]
+    fn answers_that_happen_to_agree_with_forecasts_prove_little() {
+        let found = interval(&moments(0.8, 1e-6, 6), 0.95).unwrap();
+        assert!(0.1 < found.half_width(), "{found:?}");
+    }
+
+    #[test]
+    fn few_degrees_of_freedom_widen() {
+        let few = Moments { freedom: 3.0, ..moments(0.5, 0.01, 10) };
+        let wide = interval(&few, 0.95).unwrap();
+        let narrow = interval(&moments(0.5, 0.01, 10), 0.95).unwrap();
+        assert!(narrow.half_width() * 1.2 < wide.half_width());
+    }
+
+    #[test]
+    fn an_estimate_beyond_the_ends_stays_in_its_interval() {
+        let found = interval(&moments(-0.01, 0.0004, 50), 0.95).unwrap();
+        assert!(
+            found.low <= found.value && found.value <= found.high && found.high < 0.2,
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! The design that asks where answers vary: Neyman's allocation, from earlier rounds alone.
+//!
+//! # Formula
+//!
+//! ```text
+//! n_h = k √(Σ_t W_th² / V_t) S_h,    at least 2 and at most N_h
+//! ```
+//!
+//! | symbol | meaning                                                                      |
+//! |--------|------------------------------------------------------------------------------|
+//! | `S_h²` | mean of `p (1 - p)` over the stratum, `p` the forecasts before the round       |
+//! | `W_th` | what the stratum counts in target `t`: accuracy or score of its attribute       |
+//! | `V_t`  | the target's variance under equal shares, so that neither target drowns the other |
+//! | `k`    | such that the budget is spent, or a requested width is reached                |
+//!
+//! # A requested width
+//!
+//! Nobody looks at the estimate before the end. The size of each round is planned so that the
+//! variance of what was asked, plus what is to be expected of the rest, gives the width; every
+//! stratum is asked once. So there is no stopping on a favourable look and no correction for it: the
+//! errors of rounds are martingale differences, however large the rounds are.
+
+use super::allocation::{Want, round, smallest, spread};
+use super::population::{Kind, Ladder, Place, StrataBy};
+use super::test::Width;
+use crate::draw::Draw;
+use crate::proportion::{normal_quantile, real};
+
+/// Strata are never taken for more certain than this.
+const LEAST_SPREAD: f64 = 0.1;
+/// Aimed at below the requested width, because the last rounds bring surprises, too.
+const MARGIN: f64 = 0.97;
+
+/// Returns the expected standard deviation of answers within each stratum, given forecasts.
+pub(super) fn spreads(ladder: &Ladder, forecasts: &[f64]) -> Vec<f64> {
+    let of = |stimuli: &[usize]| {
+        let sum: f64 = stimuli.iter().map(|idx| forecasts[*idx] * (1.0 - forecasts[*idx])).sum();
+        (sum / real(stimuli.len())).sqrt().max(LEAST_SPREAD)
+    };
+    ladder.strata().iter().map(|stratum| of(&stratum.stimuli)).collect()
+}
+
+/// What a round is planned from.
+pub(super) struct Remaining<'a> {
+    pub(super) ladder: &'a Ladder,
+    /// Strata of this round.
+    pub(super) now: &'a [usize],
+    /// Strata of later rounds.
+    pub(super) later: &'a [usize],
+    /// Expected standard deviation within each stratum.
+    pub(super) spreads: &'a [f64],
+    /// Questions left in the budget.
+    pub(super) n_left: usize,
+    /// Each stratum gets at least this, or all its stimuli.
+    pub(super) least: usize,
+}
+
+/// What is known of strata that were asked.
+pub(super) struct Done {
+    /// Variance of each stratum's estimate; 0 where it was not asked.
+    pub(super) variances: Vec<f64>,
+    /// Observed variance over expected variance, so far.
+    pub(super) surprise: f64,
+}
+
+impl Remaining<'_> {
+    fn want(&self, idx: usize, importance: &[f64]) -> Want {
+        let high = self.ladder.strata()[idx].stimuli.len();
+        Want { weight: importance[idx] * self.spreads[idx], low: self.least.min(high), high }
+    }
+
+    fn least_later(&self) -> usize {
+        let least = |idx: &usize| self.least.min(self.ladder.strata()[*idx].stimuli.len());
+        self.later.iter().map(least).sum()
+    }
+
+    /// Spends this round's share of the budget.
+    pub(super) fn by_budget(&self, draw: &mut Draw) -> Vec<usize> {
+        let importance = importance(self.ladder, self.spreads);
+        let now: Vec<Want> = self.now.iter().map(|idx| self.want(*idx, &importance)).collect();
+        let later: Vec<Want> = self.later.iter().map(|idx| self.want(*idx, &importance)).collect();
+        let all: Vec<Want> = now.iter().chain(&later).copied().collect();
+        let sum_at = |wants: &[Want], k: f64| wants.iter().map(|want| want.at(k)).sum::<f64>();
+        let k = smallest(|k| real(self.n_left) <= sum_at(&all, k)).unwrap_or(1e18);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count, positive and small"
+        )]
+        let total = if later.is_empty() { self.n_left } else { sum_at(&now, k).round() as usize };
+        spread(&now, total.min(self.n_left - self.least_later().min(self.n_left)), draw)
+    }
+
+    /// Asks as little as promises the width, and no more than the budget.
+    pub(super) fn by_width(&self, width: &Width, done: &Done, draw: &mut Draw) -> Vec<usize> {
+        let z = normal_quantile(0.5 + width.confidence / 2.0);
+        let wanted = (MARGIN * width.value / 2.0 / z).powi(2);
+        let by_attribute = width.by_attribute && self.ladder.strata_by() != StrataBy::Level;
+        let n_groups = if by_attribute { self.ladder.attributes().len() } else { 1 };
+        let mut counts = vec![0.0; self.ladder.strata().len()];
+        let mut wants = vec![None; self.ladder.strata().len()];
+        for group in 0..n_groups {
+            let is_in = |place: &Place| !by_attribute || place.attribute_idx == group;
+            let Some(group) = self.ladder.group(Kind::Accuracy, is_in) else { continue };
+            let mut weights = vec![0.0; self.ladder.strata().len()];
+            let mut spent = 0.0;
+            for (idx, weight) in &group.strata {
+                weights[*idx] = *weight;
+                spent += weight * weight * done.variances[*idx];
+            }
+            let members: Vec<(usize, Want)> = self
+                .now
+                .iter()
+                .chain(self.later)
+                .filter(|idx| 0.0 < weights[**idx])
+                .map(|idx| (*idx, self.want(*idx, &weights)))
+                .collect();
+            let expected = |k: f64| -> f64 {
+                let of = |(idx, want): &(usize, Want)| {
+                    let scale = (weights[*idx] * self.spreads[*idx]).powi(2) * done.surprise;
+                    scale * (1.0 / want.at(k) - 1.0 / real(want.high))
+                };
+                members.iter().map(of).sum()
+            };
+            let k = smallest(|k| spent + expected(k) <= wanted).unwrap_or(1e18);
+            for (idx, want) in members {
+                counts[idx] = want.at(k);
+                wants[idx] = Some(want);
+            }
+        }
+        let now: Vec<Want> = self.now.iter().filter_map(|idx| wants[*idx]).collect();
+        let exact: Vec<f64> = self.now.iter().map(|idx| counts[*idx]).collect();
+        let found = round(&exact, &now, draw);
+        let most = self.n_left - self.least_later().min(self.n_left);
+        if found.iter().sum::<usize>() <= most { found } else { spread(&now, most, draw) }
+    }
+}
+
+/// Returns what one more question is worth in each stratum, but for how answers vary there.
+fn importance(ladder: &Ladder, spreads: &[f64]) -> Vec<f64> {
+    let mut squares = vec![0.0; ladder.strata().len()];
+    let n_groups =
+        if ladder.strata_by() == StrataBy::Level { 1 } else { ladder.attributes().len() };
+    for kind in [Kind::Accuracy, Kind::Score] {
+        let groups: Vec<(usize, f64)> = (0..n_groups)
+            .filter_map(|idx| ladder.group(kind, |place| place.attribute_idx == idx))
+            .flat_map(|group| group.strata)
+            .collect();
+        let variance: f64 = groups
+            .iter()
+            .map(|(idx, weight)| {
+                (weight * spreads[*idx]).powi(2) / real(ladder.strata()[*idx].stimuli.len())
+            })
+            .sum();
+        for (idx, weight) in groups {
+            squares[idx] += weight * weight / variance;
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mohs_data::Seed;
+
+    use super::super::population::Tags;
+    use super::*;
+
+    fn ladder() -> Ladder {
+        let mut tags = Vec::new();
+        for level in ["easy", "medium", "hard"] {
+            let tag = Tags { class: "dog".into(), attribute: None, level: Some(level.into()) };
+            tags.extend(vec![tag; 100]);
+        }
+        Ladder::new(&tags, &[]).unwrap()
+    }
+
+    /// By hand: weights 1/3 each and (1, 2, 4)/7, spreads 0.1, 0.5, 0.5. V of accuracy is
+    /// (0.01 + 0.25 + 0.25)/9, of the score (0.01 + 4·0.25 + 16·0.25)/49, both over 100.
+    #[test]
+    fn questions_go_where_answers_vary_and_weights_are_large() {
+        let ladder = ladder();
+        let spreads = [0.1, 0.5, 0.5];
+        let (accuracy, score) = (0.51 / 9.0, 5.01 / 49.0);
+        let want = |weight: f64, spread: f64| {
+            (1.0 / 9.0 / accuracy + weight * weight / 49.0 / score).sqrt() * spread
+        };
+        let wants = [want(1.0, 0.1), want(2.0, 0.5), want(4.0, 0.5)];
+        let sum: f64 = wants.iter().sum();
+        let remaining = Remaining {
+            ladder: &ladder,
+            now: &[0, 1, 2],
+            later: &[],
+            spreads: &spreads,
+            n_left: 75,
+            least: 2,
+        };
+        let found = remaining.by_budget(&mut Draw::new(Seed(1), &[]));
+        assert_eq!(found.iter().sum::<usize>(), 75);
+        for (found, want) in found.iter().zip(wants) {
+            assert!((real(*found) - 75.0 * want / sum).abs() < 1.0, "{found} {want}");
+        }
+    }
+
+    #[test]
+    fn a_width_asks_as_little_as_promises_it() {
+        let ladder = ladder();
+        let spreads = [0.5; 3];
+        let remaining = Remaining {
+            ladder: &ladder,
+            now: &[0, 1, 2],
+            later: &[],
+            spreads: &spreads,
+            n_left: 300,
+            least: 2,
+        };
+        let done = Done { variances: vec![0.0; 3], surprise: 1.0 };
+        let width = Width { value: 0.2, confidence: 0.95, by_attribute: false };
+        let found: usize =
+            remaining.by_width(&width, &done, &mut Draw::new(Seed(1), &[])).iter().sum();
+        // (0.97 · 0.1 / 1.96)² = 0.25 (1/n - 1/300) gives n = 76.
+        assert!((75..=77).contains(&found), "{found}");
+    }
+}
