@@ -46,8 +46,8 @@ pub use extra::Extra;
 pub use family::FamilyMember;
 pub use id::{Label, ModelName, ParticipantId, SessionId, StimulusId, TrialId};
 pub use manifest::{
-    Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Manifest, ModelEntry,
-    Parameter, Preprocess, ProbeEntry, SidesEntry,
+    Aggregate, AnswerEntry, ChatEntry, ClassesEntry, CustomPreprocess, Decode, EndpointEntry,
+    Manifest, ModelEntry, Parameter, Preprocess, ProbeEntry, SidesEntry,
 };
 pub use mask::{Mask, MaskError};
 pub use min_epsilon::{FastAnswer, Flag, Goal, How, MinEpsilon, Norm, Search};
