@@ -5,8 +5,8 @@ use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    attack, check, completions, demo, engines, eval, export, fit, import, init, merge, network,
-    prepare, report, score, serve, simulate,
+    attack, check, completions, demo, engines, eval, export, fit, import, init, ladder, merge,
+    network, prepare, report, score, serve, simulate,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -86,6 +86,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     Eval(eval::EvalArgs),
     Attack(Box<attack::AttackArgs>),
+    Ladder(ladder::LadderArgs),
     Merge(merge::MergeArgs),
     Fit(fit::FitArgs),
     Network(network::NetworkArgs),

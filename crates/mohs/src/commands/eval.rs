@@ -27,6 +27,8 @@ use crate::ui::Ui;
 
 use account::{Account, ModelAccount};
 
+pub(super) use account::quoted;
+
 /// Run models on stimuli under probes, and write what they said
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

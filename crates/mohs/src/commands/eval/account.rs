@@ -321,7 +321,8 @@ pub(super) fn dry_run(
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A cell of a CSV file, with quotes only where needed.
+pub(in crate::commands) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }
