@@ -155,16 +155,8 @@ fn build(
         })?;
         done();
         built.n_made += n_made;
-        // A unit without rows was left out by an earlier run; the reason is found again.
-        if stimuli.is_empty() {
-            let reason = match unfit {
-                Some(reason) => Some(reason),
-                None => {
-                    let photo = take_apart(&picture_path, &mask_path, args.max_side)?;
-                    series(&photo, source, attribute, args.seed).err()
-                }
-            };
-            built.left_out.extend(reason.map(|reason| (attribute, reason)));
+        if let Some(reason) = unfit {
+            built.left_out.push((attribute, reason));
             continue;
         }
         let row = SheetRow { first: Some(first.clone()), stimuli };

@@ -22,7 +22,8 @@ pub(super) struct Made {
     pub(super) mask_png: Vec<u8>,
 }
 
-/// Returns the rows of a unit and how many pictures were made for it now.
+/// Returns the rows of a unit and how many pictures were made for it now; nothing is kept of a unit
+/// without pictures.
 pub(super) fn rows(
     output: &Path,
     everything: &str,
@@ -41,6 +42,9 @@ pub(super) fn rows(
         }
     }
     let made = make()?;
+    if made.is_empty() {
+        return Ok((Vec::new(), 0));
+    }
     for one in &made {
         atomic::write_file(&output.join(&one.stimulus.file), &one.picture_png)?;
         if let Some(mask) = &one.stimulus.mask {
