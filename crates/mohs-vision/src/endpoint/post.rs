@@ -80,7 +80,6 @@ impl Post {
         ask: &AskKey,
         body: &Value,
     ) -> Result<Value, Fault> {
-        let passing = |what: String, status| Fault::Passing { what, status, retry_after: None };
         let mut request = self
             .agent
             .post(format!("{url}{path}"))
@@ -118,8 +117,9 @@ impl Post {
             // Too many requests, they say, and mean that there is no money left.
             429 if code.contains("quota") => Fault::Refused { status: 402, detail },
             408 | 409 | 425 | 429 | 500.. => Fault::Passing {
+                what: format!("status {status}: {detail}"),
+                status: Some(status),
                 retry_after,
-                ..passing(format!("status {status}: {detail}"), Some(status))
             },
             300..400 => Fault::Refused { status: 404, detail: "it leads elsewhere".to_owned() },
             _ if ["content", "moderation", "safety"].iter().any(|word| code.contains(word)) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mohs_data::{ChatEntry, EndpointEntry, Label};
-use mohs_vision::endpoint::chat::{Chat, ChatOutcome, NoMatch, Question, Reply};
+use mohs_vision::endpoint::chat::{Chat, ChatOutcome, NoMatch, Question, Reply, TextReply};
 use mohs_vision::endpoint::{Endpoint, EndpointError, Secret};
 use mohs_vision::pixels::Rgb8;
 use mohs_vision::world::Class;
@@ -281,4 +281,16 @@ fn another_question_model_or_picture_is_another_answer() {
     // Neither the pace nor the price changes an answer.
     let slower = EndpointEntry { parallel: 1, price_input: 1.0, ..entry(&server.url) };
     assert_eq!(first, key(&open(&slower, None), "{classes}?", 0));
+}
+
+#[test]
+fn a_question_in_words_is_answered_and_kept() {
+    let server = StandIn::start(&[], Manners::default());
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let endpoint = open(&entry(&server.url), Some(folder.path()));
+        let reply = endpoint.say(Some("Be brief."), "Hello").unwrap();
+        assert_eq!(reply, TextReply::Text("You said: Hello".to_owned()));
+    }
+    assert_eq!(server.seen().paid(), (1, 1));
 }

@@ -156,14 +156,11 @@ fn serve(
     };
     std::thread::sleep(manners.thinks);
     let key = headers.get("authorization").cloned().unwrap_or_default();
-    let is_answered = match (trouble, manners.key) {
-        (Some(trouble), _) => {
-            make_trouble(&mut stream, trouble, &key);
-            false
-        }
+    match (trouble, manners.key) {
+        (Some(trouble), _) => make_trouble(&mut stream, trouble, &key),
         (None, Some(expected)) if key != format!("Bearer {expected}") => {
             let error = json!({ "error": { "message": format!("wrong key: {key}") } });
-            answer(&mut stream, "401 Unauthorized", "", &error.to_string())
+            answer(&mut stream, "401 Unauthorized", "", &error.to_string());
         }
         (None, _) => {
             let said = match path.as_str() {
@@ -177,13 +174,12 @@ fn serve(
                     let mut seen = seen.lock().expect("because nobody panics with it");
                     *seen.answered.entry(name).or_insert(0) += 1;
                     drop(seen);
-                    answer(&mut stream, "200 OK", "", &said.to_string())
+                    answer(&mut stream, "200 OK", "", &said.to_string());
                 }
                 None => answer(&mut stream, "404 Not Found", "", "{\"error\": \"nothing here\"}"),
             }
         }
-    };
-    let _ = is_answered;
+    }
     seen.lock().expect("because nobody panics with it").at_once -= 1;
 }
 
@@ -197,17 +193,17 @@ fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
             let header = format!("Retry-After: {wait}\r\n");
             answer(stream, "429 Too Many Requests", &header, "{\"error\": {\"message\": \"slow\"}}");
         }
-        Trouble::Down => drop(answer(stream, "503 Service Unavailable", "", "down")),
+        Trouble::Down => answer(stream, "503 Service Unavailable", "", "down"),
         Trouble::TellsTheKey => {
             let error = json!({ "error": { "message": format!("failed for {key}") } });
             answer(stream, "500 Internal Server Error", "", &error.to_string());
         }
-        Trouble::HalfJson => drop(answer(stream, "200 OK", "", &json[..json.len() / 2])),
+        Trouble::HalfJson => answer(stream, "200 OK", "", &json[..json.len() / 2]),
         Trouble::WebPage => {
             let page = format!("<html>Welcome, {key}</html>");
             answer(stream, "200 OK", "Content-Type: text/html\r\n", &page);
         }
-        Trouble::OtherJson => drop(answer(stream, "200 OK", "", "{\"object\": \"list\"}")),
+        Trouble::OtherJson => answer(stream, "200 OK", "", "{\"object\": \"list\"}"),
         Trouble::CutBefore => {}
         Trouble::CutInside => {
             let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {long}\r\n\r\n{json}");
@@ -222,13 +218,14 @@ fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
     }
 }
 
-fn answer(stream: &mut TcpStream, status: &str, headers: &str, body: &str) -> bool {
+fn answer(stream: &mut TcpStream, status: &str, headers: &str, body: &str) {
     let kind = if headers.contains("Content-Type") { "" } else { "Content-Type: application/json\r\n" };
     let text = format!(
         "HTTP/1.1 {status}\r\n{headers}{kind}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).is_ok()
+    // Whoever hung up does not want it.
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
 
 /// Path, headers by lower-case name, body.
@@ -261,7 +258,7 @@ fn chat(body: &Value, known: &BTreeMap<Vec<u8>, &'static str>, manners: &Manners
     let content = &body["messages"].as_array()?.last()?["content"];
     let usage = json!({ "prompt_tokens": 300, "completion_tokens": 4 });
     let text = match content.as_str() {
-        Some(text) => plan_of(text)?,
+        Some(text) => format!("You said: {text}"),
         None => {
             let url = content[1]["image_url"]["url"].as_str()?;
             let file = STANDARD.decode(url.strip_prefix("data:image/png;base64,")?).ok()?;
@@ -277,27 +274,6 @@ fn chat(body: &Value, known: &BTreeMap<Vec<u8>, &'static str>, manners: &Manners
         }
     };
     Some(json!({ "choices": [{ "message": { "content": text } }], "usage": usage }))
-}
-
-/// What a writer of plans says: attributes, steps, or prompts.
-fn plan_of(question: &str) -> Option<String> {
-    if question.contains("attributes") && question.contains("names") {
-        let names: Vec<&str> = Attribute::ALL.iter().map(|attribute| attribute.name()).collect();
-        return Some(json!({ "attributes": names }).to_string());
-    }
-    let attribute = Attribute::ALL.iter().find(|a| question.contains(&format!("`{a}`")))?;
-    if question.contains("nine") {
-        let steps: Vec<String> = (1..=9).map(|n| format!("{attribute} of strength {n}")).collect();
-        return Some(format!("```json\n{}\n```", json!({ "steps": steps })));
-    }
-    let class = Class::ALL.iter().find(|class| question.contains(&format!("`{class}`")))?;
-    let n: usize = question.split("exactly ").nth(1)?.split(' ').next()?.parse().ok()?;
-    let step = (1..=9).rev().find(|n| question.contains(&format!("of strength {n}")))?;
-    let level = Level::ALL[(step - 1) / 3];
-    let prompts: Vec<String> = (1..=n)
-        .map(|k| format!("Photo {k} of a {class} with {attribute} that is {level}, step {step}"))
-        .collect();
-    Some(json!({ "prompts": prompts }).to_string())
 }
 
 /// A picture of the world, as a prompt asks for it.

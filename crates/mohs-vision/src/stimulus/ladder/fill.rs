@@ -166,7 +166,7 @@ impl Level {
         for &at in ordered {
             let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
             let mut own = best[at];
-            let mut try_place = |place: Option<usize>, own: &mut (usize, f32)| {
+            let try_place = |place: Option<usize>, own: &mut (usize, f32)| {
                 if let Some(place) = place.filter(|place| is_source[*place]) {
                     let found = distance(canvas, at, place, own.1);
                     if found < own.1 {
