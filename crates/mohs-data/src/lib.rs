@@ -46,8 +46,9 @@ pub use extra::Extra;
 pub use family::FamilyMember;
 pub use id::{Label, ModelName, ParticipantId, SessionId, StimulusId, TrialId};
 pub use manifest::{
-    AdaptEntry, Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Manifest,
-    ModelEntry, Parameter, Preprocess, ProbeEntry, RoutingEntry, RoutingRowEntry, SidesEntry,
+    AdaptEntry, Aggregate, AnswerEntry, ChatEntry, ClassesEntry, CustomPreprocess, Decode,
+    EndpointEntry, Manifest, ModelEntry, Parameter, Preprocess, ProbeEntry, RoutingEntry,
+    RoutingRowEntry, SidesEntry,
 };
 pub use mask::{Mask, MaskError};
 pub use min_epsilon::{FastAnswer, Flag, Goal, How, MinEpsilon, Norm, Search};

@@ -4,6 +4,7 @@
 //! it. Nothing is opened here; `mohs-vision` does that.
 
 mod adapt;
+mod endpoint;
 mod entry;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use crate::format::document;
 use crate::{FileError, ModelName, Prediction, Problem, Seed};
 
 pub use adapt::{AdaptEntry, RoutingEntry, RoutingRowEntry};
+pub use endpoint::{ChatEntry, EndpointEntry};
 pub use entry::{
     Aggregate, AnswerEntry, ClassesEntry, CustomPreprocess, Decode, Preprocess, SidesEntry,
 };
@@ -77,8 +79,15 @@ pub struct Manifest {
 pub struct ModelEntry {
     /// Its name in predictions and reports.
     pub name: ModelName,
-    /// The ONNX file, relative to the manifest's folder.
+    /// The ONNX file, relative to the manifest's folder; empty for a model behind an endpoint.
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub file: PathBuf,
+    /// Where the model is asked, if it is no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointEntry>,
+    /// What a model behind an endpoint is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<ChatEntry>,
     /// Models of one family are joined in reports, in the order of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
@@ -109,6 +118,8 @@ impl ModelEntry {
         Self {
             name,
             file,
+            endpoint: None,
+            chat: None,
             family: None,
             answer: AnswerEntry::AsIs,
             aggregate: None,
@@ -148,6 +159,10 @@ pub enum Parameter {
     Text(String),
     /// Yes or no.
     Switch(bool),
+}
+
+fn is_empty(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 fn default_seed() -> Seed {
@@ -242,14 +257,17 @@ impl Manifest {
             if name.is_empty() {
                 return bad("model.name", "a name", String::new(), None);
             }
-            if model.file.as_os_str().is_empty() {
-                return bad("model.file", "a path", String::new(), None);
+            if is_empty(&model.file) && model.endpoint.is_none() {
+                let hint = "a model is a file, or has a table [model.endpoint]".to_owned();
+                return bad("model.file", "a path", String::new(), Some(hint));
             }
             if self.models[..idx].iter().any(|earlier| earlier.name == model.name) {
                 let hint = Some("rename one of them: predictions are told apart by it".to_owned());
                 return bad("model.name", "different for each model", name.to_owned(), hint);
             }
-            if let Err((key, expected, found)) = model.check() {
+            let keyed = |(key, expected, found): (&str, _, _)| (key.to_owned(), expected, found);
+            let checked = model.check_endpoint().and_then(|()| model.check().map_err(keyed));
+            if let Err((key, expected, found)) = checked {
                 let hint = Some(format!("it is about the model `{name}`"));
                 return bad(&format!("model.{key}"), &expected, found, hint);
             }
@@ -383,7 +401,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             of_model("preproces = \"clip\""),
-            @"eval.toml:6: unknown field `preproces`, expected one of `name`, `file`, `family`, `answer`, `aggregate`, `layer`, `labels`, `classes`, `preprocess`"
+            @"eval.toml:6: unknown field `preproces`, expected one of `name`, `file`, `endpoint`, `chat`, `family`, `answer`, `aggregate`, `layer`, `labels`, `classes`, `preprocess`"
         );
         insta::assert_snapshot!(
             of_model("preprocess = \"keras\""),

@@ -4,13 +4,15 @@
 //! other, and whatever does not fit is an error before any model runs. Then each model runs over
 //! the stimuli; a stimulus is read and decoded once for all its probes, and one that cannot be is a
 //! failed prediction, not an error. What models answered is kept in a [`journal`], so that nothing
-//! is asked twice. Rows come in the order of models, stimuli and probes.
+//! is asked twice. Rows come in the order of models, stimuli and probes. A model may also be behind
+//! an endpoint ([`Remote`]); it is asked about the same pictures.
 //!
 //! This module measures nothing and judges nobody; it does not know people's difficulty.
 
 pub mod journal;
 mod model;
 mod preparation;
+mod remote;
 mod rows;
 pub mod side_table;
 
@@ -21,6 +23,7 @@ use std::path::{Path, PathBuf};
 use mohs_data::{Decode, FileError, Manifest, ModelName, Prediction, Seed, Stimulus};
 use mohs_graph::cut::CutError;
 
+use crate::endpoint::EndpointError;
 use crate::engine::Engine;
 use crate::labels::LabelError;
 use crate::network::NetworkError;
@@ -31,6 +34,7 @@ use journal::JournalError;
 
 pub use model::Candidate;
 pub use preparation::PreparationError;
+pub use remote::{Contender, Remote};
 pub use rows::{Inquiry, Row, Tally};
 
 pub(crate) use rows::reason;
@@ -45,6 +49,14 @@ pub enum EvaluateError {
         model: ModelName,
         /// What does not fit.
         source: Box<ModelProblem>,
+    },
+    /// A model cannot be asked, or not any longer.
+    #[error("the model `{model}` cannot be asked")]
+    Endpoint {
+        /// The model.
+        model: ModelName,
+        /// Why not.
+        source: Box<EndpointError>,
     },
     /// A probe is not understood.
     #[error(transparent)]
@@ -147,6 +159,9 @@ pub struct Plan<'a> {
     shown: Range<usize>,
     probes: Vec<Probe>,
     candidates: Vec<Candidate>,
+    remotes: Vec<Remote>,
+    /// Names of all models, in the order of the manifest.
+    order: Vec<ModelName>,
     slot: String,
 }
 
@@ -168,14 +183,21 @@ pub fn plan<'a>(job: Job<'a>, part: Part, engine: &Engine) -> Result<Plan<'a>, E
         });
     }
     let mut candidates = Vec::with_capacity(entries.len());
+    let mut remotes = Vec::new();
+    let order = entries.iter().map(|entry| entry.name.clone()).collect();
     for entry in entries {
-        let candidate = Candidate::check(entry, &job, &probes, engine, candidates.is_empty());
-        candidates.push(candidate.map_err(|problem| EvaluateError::Model {
+        let unfit = |problem| EvaluateError::Model {
             model: entry.name.clone(),
             source: Box::new(problem),
-        })?);
+        };
+        if let Some(remote) = Remote::check(entry, &job) {
+            remotes.push(remote.map_err(unfit)?);
+            continue;
+        }
+        let candidate = Candidate::check(entry, &job, &probes, engine, candidates.is_empty());
+        candidates.push(candidate.map_err(unfit)?);
     }
-    Ok(Plan { job, shown, probes, candidates, slot: part.slot() })
+    Ok(Plan { job, shown, probes, candidates, remotes, order, slot: part.slot() })
 }
 
 /// The probes of a manifest in order; one that does nothing if it has none.
@@ -244,9 +266,24 @@ impl Part {
 }
 
 impl Plan<'_> {
-    /// The models in the order they run.
+    /// The models that run here, in the order of the manifest.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
+    }
+
+    /// The models behind endpoints, in the order of the manifest.
+    pub fn remotes(&self) -> &[Remote] {
+        &self.remotes
+    }
+
+    /// All models, in the order of the manifest.
+    pub fn contenders(&self) -> Vec<Contender<'_>> {
+        let of_name = |name: &ModelName| {
+            let candidate = self.candidates.iter().find(|candidate| candidate.name() == name);
+            let remote = || self.remotes.iter().find(|remote| remote.name() == name);
+            candidate.map(Contender::Network).or_else(|| remote().map(Contender::Endpoint))
+        };
+        self.order.iter().filter_map(of_name).collect()
     }
 
     /// Gives the models away, for whoever only wanted them checked.

@@ -184,6 +184,35 @@ struct Classes {
     is_imagenet: bool,
 }
 
+/// Returns the names that a model may answer with: its own classes, or the labels of the stimuli in
+/// alphabetical order. Every label of a stimulus must be among them.
+pub fn names<'a>(
+    classes: Option<&ClassesEntry>,
+    folder: &Path,
+    stimuli: impl IntoIterator<Item = &'a Label>,
+) -> Result<Vec<Label>, LabelError> {
+    let mut labels: Vec<&Label> = stimuli.into_iter().collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let (names, origin) = match classes {
+        None => return Ok(labels.into_iter().cloned().collect()),
+        Some(ClassesEntry::ImageNet1k) => {
+            ((0..imagenet::N_CLASSES).map(imagenet::name).collect(), "imagenet-1k".to_owned())
+        }
+        Some(ClassesEntry::List(names)) => {
+            (names.iter().map(Label::new).collect(), "the manifest".to_owned())
+        }
+        Some(ClassesEntry::File(path)) => {
+            let path = folder.join(path);
+            (file::classes(&path)?, path.display().to_string())
+        }
+    };
+    let groups: Vec<Group> =
+        names.iter().map(|label| Group { label: label.clone(), outputs: Vec::new() }).collect();
+    check_known(&labels, &groups, &format!("classes of {origin}"))?;
+    Ok(names)
+}
+
 impl Labels {
     /// Finds out how the outputs of a model become labels of stimuli, `stimuli` being their labels
     /// in any order.

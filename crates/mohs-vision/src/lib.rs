@@ -5,9 +5,10 @@
 //! them on the way, [`network`] is a model file ready to run, [`engine`] is what runs it, and
 //! [`run`] keeps the engine fed. [`labels`] turns outputs into labels, and [`evaluate`] puts all of
 //! it together; [`min_epsilon`] attacks. [`networks`] makes small networks and [`fit`] trains any.
-//! [`stimulus`] makes what people are shown. Nothing here talks to a terminal, the internet or a
-//! clock. Read [`world`] or [`engine`] next.
+//! [`stimulus`] makes what people are shown. [`endpoint`] asks models over the internet, and is the
+//! only part that does; nothing here talks to a terminal. Read [`world`] or [`engine`] next.
 
+pub mod endpoint;
 pub mod engine;
 pub mod evaluate;
 pub mod fit;

@@ -8,11 +8,12 @@
 //! A mask is made of what it covers, so it comes last. Pictures are written as PNG without loss and
 //! named by the SHA-256 of the file. The same file, options and seed give the same bytes, whatever
 //! is made beside them. Nothing here writes to disk; `mohs prepare` does. [`flash_lint`] says how
-//! often a participant would see it flash.
+//! often a participant would see it flash, and [`ladder`] makes pictures harder step by step.
 
 pub mod crop;
 pub mod degrade;
 pub mod flash_lint;
+pub mod ladder;
 pub mod phase_mask;
 
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@ use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    adapt, attack, check, completions, demo, engines, eval, export, fit, import, init, merge,
+    adapt, attack, check, completions, demo, engines, eval, export, fit, import, init, ladder, merge,
     network, prepare, report, score, serve, simulate,
 };
 
@@ -87,6 +87,7 @@ pub(crate) enum Command {
     Eval(eval::EvalArgs),
     Adapt(Box<adapt::AdaptArgs>),
     Attack(Box<attack::AttackArgs>),
+    Ladder(ladder::LadderArgs),
     Merge(merge::MergeArgs),
     Fit(fit::FitArgs),
     Network(network::NetworkArgs),

@@ -42,7 +42,8 @@ pub(crate) fn draw_into(
     Ok((recipes, stimuli))
 }
 
-fn stimulus(recipe: &Recipe, picture: &Picture) -> Stimulus {
+/// The row of a picture: what it shows, where it lies, and the truth about it.
+pub(crate) fn stimulus(recipe: &Recipe, picture: &Picture) -> Stimulus {
     let id = &recipe.id;
     let bounds = &picture.bounding_box;
     let share = |share: f64| format!("{share:.4}");

@@ -12,6 +12,7 @@ pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod ladder;
 pub(crate) mod merge;
 pub(crate) mod network;
 pub(crate) mod prepare;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, ui: &Ui) -> Result<(), CliError> {
         Command::Eval(args) => eval::run(&args, ui),
         Command::Adapt(args) => adapt::run(&args, ui),
         Command::Attack(args) => attack::run(&args, ui),
+        Command::Ladder(args) => ladder::run(&args, ui),
         Command::Merge(args) => merge::run(&args, ui),
         Command::Fit(args) => fit::run(&args, ui),
         Command::Network(args) => network::run(&args, ui),

@@ -10,6 +10,7 @@ use mohs_score::human::{
     agreement, bradley_terry, item_response, label_disagreement, quality, set_comparison,
     threshold, viewing_time,
 };
+use mohs_vision::endpoint::{EndpointError, LedgerError};
 use mohs_vision::engine::EngineError;
 use mohs_vision::evaluate::PreparationError;
 use mohs_vision::labels::LabelError;
@@ -156,6 +157,34 @@ impl From<PixelsError> for CliError {
         match error.source() {
             Some(cause) => Self { causes: vec![cause.to_string()], ..cli },
             None => cli,
+        }
+    }
+}
+
+impl From<EndpointError> for CliError {
+    fn from(error: EndpointError) -> Self {
+        let message = error.to_string();
+        match error {
+            EndpointError::Settings { .. } => {
+                Self::input(message).hint("docs/formats/endpoints.md shows what may be said")
+            }
+            EndpointError::Refuses { status: 401..=403, .. } => Self::input(message)
+                .hint("check the key in the variable that `key_env` names, and what it may do"),
+            EndpointError::Refuses { .. } => {
+                Self::input(message).hint("check `url` and `model`; the address ends before /chat")
+            }
+            EndpointError::Gone { .. } => Self::surroundings(message)
+                .hint("run again later: every answer so far is kept, and none is paid twice"),
+            EndpointError::SameName { .. } => {
+                Self::input(message).hint("rename one of them; case and punctuation do not count")
+            }
+            EndpointError::Ledger(LedgerError::Busy { .. }) => {
+                Self::surroundings(message).hint("wait for it: two would pay for the same answers")
+            }
+            EndpointError::Ledger(LedgerError::Disk { source, .. }) => {
+                Self::surroundings(message).because(source)
+            }
+            EndpointError::File(error) => error.into(),
         }
     }
 }

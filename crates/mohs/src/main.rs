@@ -7,6 +7,7 @@
 mod args;
 mod built_in;
 mod commands;
+mod endpoint_key;
 mod engine_args;
 mod error;
 mod folder;

@@ -194,6 +194,33 @@ impl ModelEntry {
     }
 }
 
+impl ModelEntry {
+    /// Finds keys that mean nothing to a model behind an endpoint, or only to such a model.
+    pub(super) fn check_endpoint(&self) -> Result<(), (String, String, String)> {
+        let beside = |key: &str, what: &str| {
+            Err((key.to_owned(), format!("left out beside `{what}`"), "both".to_owned()))
+        };
+        let Some(endpoint) = &self.endpoint else {
+            return self.chat.as_ref().map_or(Ok(()), |_| beside("chat", "file"));
+        };
+        let strange = [
+            ("file", !self.file.as_os_str().is_empty()),
+            ("answer", self.answer != AnswerEntry::AsIs),
+            ("aggregate", self.aggregate.is_some()),
+            ("layer", self.layer.is_some()),
+            ("preprocess", self.preprocess.is_some()),
+        ];
+        if let Some((key, _)) = strange.into_iter().find(|(_, is_there)| *is_there) {
+            return beside(key, "endpoint");
+        }
+        let named = |table: &'static str| {
+            move |(key, expected, found): (&str, String, String)| (format!("{table}.{key}"), expected, found)
+        };
+        endpoint.check().map_err(named("endpoint"))?;
+        self.chat.as_ref().map_or(Ok(()), super::ChatEntry::check).map_err(named("chat"))
+    }
+}
+
 impl CustomPreprocess {
     fn check(&self) -> Result<(), (&'static str, String, String)> {
         let is_finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());

@@ -101,6 +101,14 @@ pub fn draw(recipe: &Recipe) -> Picture {
     picture(recipe, &canvas, &object, &whole_cover, out_of_frame(&camera, &parts, side), fine)
 }
 
+/// Lays parts, given in pixels, over a picture that is there already; returns the picture and what
+/// they cover.
+pub(crate) fn covered(picture: Canvas, parts: &[Part], light: Light, lift: f32) -> (Canvas, Field) {
+    let mut stage = Stage::new(picture, light, 0.0, true);
+    let cover = stage.lay_things(parts, lift);
+    (stage.lit, cover)
+}
+
 /// Returns a strength as the drawing code wants it.
 #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough for a strength")]
 fn narrow(strength: f64) -> f32 {

@@ -194,6 +194,11 @@ pub(crate) fn run(args: &AttackArgs, ui: &Ui) -> Result<(), CliError> {
         cache: None,
     };
     let checked = evaluate::plan(job, Part::All, &engine)?;
+    if let Some(remote) = checked.remotes().first() {
+        let message = format!("the model `{}` is behind an endpoint", remote.name());
+        return Err(CliError::input(message)
+            .hint("attacks need a model's own numbers; name the models in files with --models"));
+    }
     let decoding = job.decoding();
     let candidates = checked.into_candidates();
     if let Some(limit) = args.limit {

@@ -201,6 +201,11 @@ fn check_manifest(path: &Path, ui: &Ui) -> Result<(), CliError> {
         check_table(&folder.join(difficulty), &Checks::default(), ui)?;
     }
     for model in &manifest.models {
+        if let Some(endpoint) = &model.endpoint {
+            let what = format!("model `{}` at {}, which is not asked", model.name, endpoint.url);
+            ok(ui, path, &what)?;
+            continue;
+        }
         let path = folder.join(&model.file);
         let network = Network::read(&path)?;
         network.pictures()?;

@@ -15,14 +15,19 @@ use mohs_data::format::{ReadOptions, TableWriter, folder_of_stimuli, read_stimul
 use mohs_data::{Manifest, Prediction, Stimulus};
 use mohs_vision::engine::Engine;
 use mohs_vision::evaluate::side_table::{self, SideTable};
-use mohs_vision::evaluate::{self, Candidate, EvaluateError, Job, Part, Plan, Row};
+use mohs_vision::evaluate::{
+    self, Candidate, Contender, EvaluateError, Job, Part, Plan, Remote, Row, Tally,
+};
 
 use crate::args::Format;
+use crate::endpoint_key;
 use crate::engine_args::EngineArgs;
 use crate::error::CliError;
 use crate::ui::Ui;
 
 use account::{Account, ModelAccount};
+
+pub(super) use account::quoted;
 
 /// Run models on stimuli under probes, and write what they said
 #[derive(Debug, clap::Args)]
@@ -139,14 +144,17 @@ pub(crate) fn run(args: &EvalArgs, ui: &Ui) -> Result<(), CliError> {
     let plan = evaluate::plan(job, part, &engine)?;
     ui.say(&format!(
         "models: {}, stimuli: {}, probes: {}, on {} {}",
-        plan.candidates().len(),
+        plan.contenders().len(),
         plan.stimuli().len(),
         plan.probes().len(),
         engine.name(),
         engine.version()
     ));
-    for candidate in plan.candidates() {
-        introduce(candidate, ui);
+    for contender in plan.contenders() {
+        match contender {
+            Contender::Network(candidate) => introduce(candidate, ui),
+            Contender::Endpoint(remote) => introduce_remote(remote, ui),
+        }
     }
     if args.dry_run {
         return dry_run(&plan, &output, args.format, ui);
@@ -193,12 +201,34 @@ fn introduce(candidate: &Candidate, ui: &Ui) {
     }
 }
 
+/// Says where a model is asked and what its answers may be.
+fn introduce_remote(remote: &Remote, ui: &Ui) {
+    let entry = remote.endpoint();
+    let cap = match entry.cost_cap {
+        Some(cap) => format!("at most {cap}"),
+        None => "no cap on cost".to_owned(),
+    };
+    ui.say(&format!(
+        "{}: `{}` at {}, {} classes, pictures of at most {} pixels a side, {cap}",
+        remote.name(),
+        entry.model,
+        entry.url,
+        remote.classes().len(),
+        remote.chat().max_side
+    ));
+}
+
 fn dry_run(plan: &Plan<'_>, output: &Path, format: Format, ui: &Ui) -> Result<(), CliError> {
     let mut rows = Vec::new();
-    for candidate in plan.candidates() {
-        let (n_known, n_unreadable) = plan.count_known(candidate)?;
+    for contender in plan.contenders() {
+        let (n_known, n_unreadable) = match contender {
+            Contender::Network(candidate) => plan.count_known(candidate)?,
+            Contender::Endpoint(remote) => {
+                plan.count_answered(remote, &plan.connect(remote, None)?)?
+            }
+        };
         let n_unreadable = n_unreadable * plan.probes().len();
-        rows.push((candidate.name().clone(), plan.n_rows(), n_known, n_unreadable));
+        rows.push((contender.name().clone(), plan.n_rows(), n_known, n_unreadable));
     }
     ui.data(account::dry_run(&rows, output, format).as_bytes())
 }
@@ -218,22 +248,13 @@ fn run_all(
     let mut writer = TableWriter::<Prediction>::create_in_view(output, Vec::new().into())?;
     let mut account = Account::new(plan, manifest, output, engine);
     let mut flushed = Instant::now();
-    for (idx, candidate) in plan.candidates().iter().enumerate() {
+    for (idx, contender) in plan.contenders().into_iter().enumerate() {
         let started = Instant::now();
         let bar = bar(ui, plan, idx);
-        let mut model = ModelAccount::new(candidate.name().clone(), plan.probes().len());
-        let mut logits =
-            side(manifest.logits.as_deref(), folder, candidate, candidate.n_outputs())?;
-        let n_features = candidate.features().map_or(0, |(_, n)| n);
-        let mut features = side(manifest.features.as_deref(), folder, candidate, n_features)?;
-        let deliver = |row: &Row<'_>| -> Result<(), CliError> {
+        let mut model = ModelAccount::new(contender.name().clone(), plan.probes().len());
+        let mut write = |row: &Row<'_>| -> Result<(), CliError> {
             writer.push(row.prediction)?;
             model.add(row);
-            if !row.logits.is_empty() {
-                logits.as_mut().map_or(Ok(()), |side| side.push(row.prediction, row.logits))?;
-                let features = features.as_mut().filter(|_| !row.features.is_empty());
-                features.map_or(Ok(()), |side| side.push(row.prediction, row.features))?;
-            }
             bar.inc(1);
             if FLUSH_EVERY <= flushed.elapsed() {
                 writer.flush()?;
@@ -241,13 +262,18 @@ fn run_all(
             }
             Ok(())
         };
-        let tally = plan.run(candidate, engine, deliver)?;
-        for side in [logits, features].into_iter().flatten() {
-            let path = side.finish()?;
-            ui.say(&format!("written: {}", path.display()));
-        }
+        let (tally, spent) = match contender {
+            Contender::Network(candidate) => {
+                (run_here(plan, manifest, folder, candidate, engine, &mut write, ui)?, None)
+            }
+            Contender::Endpoint(remote) => {
+                let key = endpoint_key::read(remote.endpoint(), remote.name().as_str())?;
+                let endpoint = plan.connect(remote, key)?;
+                (plan.ask(remote, &endpoint, write)?, Some(endpoint.tally()))
+            }
+        };
         bar.finish_and_clear();
-        model.end(tally, started.elapsed());
+        model.end(tally, spent, started.elapsed());
         account.push(model);
     }
     writer.finish()?;
@@ -255,8 +281,38 @@ fn run_all(
     Ok(account)
 }
 
+/// Runs a model in an engine, and writes its outputs beside its rows where that is wanted.
+fn run_here(
+    plan: &Plan<'_>,
+    manifest: &Manifest,
+    folder: &Path,
+    candidate: &Candidate,
+    engine: &Engine,
+    write: &mut impl FnMut(&Row<'_>) -> Result<(), CliError>,
+    ui: &Ui,
+) -> Result<Tally, CliError> {
+    let mut logits = side(manifest.logits.as_deref(), folder, candidate, candidate.n_outputs())?;
+    let n_features = candidate.features().map_or(0, |(_, n)| n);
+    let mut features = side(manifest.features.as_deref(), folder, candidate, n_features)?;
+    let deliver = |row: &Row<'_>| -> Result<(), CliError> {
+        if !row.logits.is_empty() {
+            logits.as_mut().map_or(Ok(()), |side| side.push(row.prediction, row.logits))?;
+            let features = features.as_mut().filter(|_| !row.features.is_empty());
+            features.map_or(Ok(()), |side| side.push(row.prediction, row.features))?;
+        }
+        write(row)
+    };
+    let tally = plan.run(candidate, engine, deliver)?;
+    for side in [logits, features].into_iter().flatten() {
+        let path = side.finish()?;
+        ui.say(&format!("written: {}", path.display()));
+    }
+    Ok(tally)
+}
+
 fn bar(ui: &Ui, plan: &Plan<'_>, idx: usize) -> ProgressBar {
-    let (name, n) = (plan.candidates()[idx].name(), plan.candidates().len());
+    let contenders = plan.contenders();
+    let (name, n) = (contenders[idx].name(), contenders.len());
     let what = if n == 1 { name.to_string() } else { format!("{name} ({} of {n})", idx + 1) };
     ui.progress_of_images(plan.n_rows(), &what)
 }
@@ -300,6 +356,9 @@ impl From<EvaluateError> for CliError {
                     ModelProblem::OtherLength { .. } => CliError::input(source.to_string()),
                 };
                 problem.while_doing(format!("the model `{model}` cannot be evaluated"))
+            }
+            EvaluateError::Endpoint { model, source } => {
+                CliError::from(*source).while_doing(format!("the model `{model}` cannot be asked"))
             }
             EvaluateError::Probe(error) => error.into(),
             EvaluateError::UnknownModel { .. } => {

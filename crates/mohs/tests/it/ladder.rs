@@ -1,112 +1,104 @@
-//! `mohs score ladder` over the binary.
+//! `mohs ladder build`: from the world and from photos with masks; stopped runs go on.
 
-use std::fmt::Write as _;
-
-use serde_json::Value;
+use mohs_vision::masks::{self, ObjectPixels};
+use mohs_vision::pixels;
+use mohs_vision::world::{Variation, WorldPlan, draw, recipes};
 
 use crate::mohs::Place;
 
-/// Twelve labels, one attribute, three levels of two stimuli; `plain` is right on the easy ones and
-/// on half of the medium ones, `lucky` on half of everything, whatever the level.
-fn place(levels: [&str; 3]) -> Place {
+#[test]
+fn a_ladder_of_the_world_has_nine_steps_and_is_drawn_once() {
     let place = Place::new();
-    let mut stimuli = "stimulus,file,label,attribute,level,noise\n".to_owned();
-    let mut predictions = "model,stimulus,predicted\n".to_owned();
-    for label in 0..12 {
-        for (level_idx, level) in levels.iter().enumerate() {
-            for nth in 0..2 {
-                let id = format!("s{label:02}{level_idx}{nth}");
-                let _ =
-                    writeln!(stimuli, "{id},{id}.png,label{label:02},blur,{level},0.{level_idx}");
-                let answer = |is_right: bool| {
-                    if is_right { format!("label{label:02}") } else { "no".into() }
-                };
-                let is_right = level_idx == 0 || (level_idx == 1 && nth == 0);
-                let _ = writeln!(predictions, "plain,{id},{}", answer(is_right));
-                let _ = writeln!(predictions, "lucky,{id},{}", answer(nth == 0));
-            }
-        }
+    let args = [
+        "ladder", "build", "world", "rungs", "--scenes", "2", "--size", "48", "--classes",
+        "mug,bird", "--attributes", "size,style",
+    ];
+    let ran = place.run(&args).ok();
+    assert!(ran.stderr().contains("72 pictures, 72 of them new"), "{}", ran.all());
+    let table = place.read("rungs/stimuli.csv");
+    assert_eq!(table.lines().count(), 73);
+    let header = table.lines().next().unwrap_or_default();
+    assert!(header.contains("attribute,level") && header.contains("step,series"), "{header}");
+    for (level, n) in [("easy", 24), ("medium", 24), ("hard", 24)] {
+        assert_eq!(table.matches(&format!(",{level},")).count(), n);
     }
-    place.write("stimuli.csv", stimuli);
-    place.write("predictions.csv", predictions);
-    place
-}
-
-const FILES: [&str; 8] = [
-    "score",
-    "ladder",
-    "--stimuli",
-    "stimuli.csv",
-    "--predictions",
-    "predictions.csv",
-    "--resamples",
-    "200",
-];
-
-fn with(more: &[&'static str]) -> Vec<&'static str> {
-    [&FILES[..], more].concat()
-}
-
-const KNOWN: [&str; 3] = ["easy", "medium", "hard"];
-
-#[test]
-fn two_models_come_out_as_worked_by_hand() {
-    let place = place(KNOWN);
-    let ran = place.run(&with(&["--format", "json"])).ok();
-    let summary: Value = serde_json::from_str(&ran.stdout()).expect("because it is JSON");
-    let ladder = &summary["ladder"];
-    assert_eq!((&ladder["n_cells"], &ladder["n_complete_cells"]), (&12.into(), &12.into()));
-    let hierarchy =
-        |model: usize| &ladder["models"][model]["overall"]["hierarchy"]["score"]["value"];
-    // Easy right, hard wrong: whatever medium is, the pattern is hierarchical.
-    assert_eq!(hierarchy(0), &Value::from(1.0));
-    // A coin at each level: four of eight patterns.
-    assert_eq!(hierarchy(1), &Value::from(0.5));
-    let score = ladder["models"][0]["overall"]["score"]["value"].as_f64();
-    assert!((score.expect("because it is a number") - 2.0 / 7.0).abs() < 1e-12);
-    assert_eq!(place.run(&with(&["--format", "json"])).ok().stdout(), ran.stdout());
-}
-
-#[test]
-fn the_text_reads_well() {
-    insta::assert_snapshot!(place(KNOWN).run(&with(&[])).ok().all());
-}
-
-#[test]
-fn words_without_an_order_are_refused_with_a_hint() {
-    let place = place(["weak", "middling", "strong"]);
-    let refused = place.run(&with(&[]));
-    assert_eq!(refused.code(), 2);
-    insta::assert_snapshot!(refused.all());
-    place.run(&with(&["--levels", "weak,middling,strong"])).ok();
-    let lacking = place.run(&with(&["--levels", "weak,strong"]));
-    assert_eq!(lacking.code(), 2);
-    insta::assert_snapshot!(lacking.all());
-    place.run(&with(&["--levels", "weak,middling|strong", "--weights", "1,3"])).ok();
-    assert_eq!(
-        place.run(&with(&["--levels", "weak,middling,strong", "--weights", "1,3"])).code(),
-        2
-    );
-}
-
-#[test]
-fn a_column_of_numbers_is_a_ladder_and_an_unknown_one_is_refused() {
-    let place = place(["weak", "middling", "strong"]);
-    let csv = place.run(&with(&["--by", "noise", "--format", "csv"])).ok().stdout();
-    assert!(csv.lines().nth(1).expect("because there are models").starts_with("plain,,72,0.5,"));
-    let refused = place.run(&with(&["--by", "nose"]));
-    assert_eq!(refused.code(), 2);
-    insta::assert_snapshot!(refused.all());
-}
-
-#[test]
-fn tables_are_written_beside_the_summary_and_become_a_report() {
-    let place = place(KNOWN);
-    place.run(&with(&["--output", "results"])).ok();
-    for name in ["ladder.csv", "levels.csv", "patterns.csv", "labels.csv"] {
-        assert!(place.read(&format!("results/ladder-tables/{name}")).lines().count() > 2, "{name}");
+    for sheet in ["size", "style"] {
+        assert!(100 < pixels::read(&place.path(&format!("rungs/contact/{sheet}.png"))).unwrap().width());
     }
-    place.run(&with(&["--output", "results"])).ok();
-    place.run(&["report", "results"]).ok();
-    assert!(place.read("results/report.html").contains("ladder-patterns"));
+    let picture = place.bytes("rungs/stimuli/mug-size-01-5.png");
+    std::fs::remove_file(place.path("rungs/stimuli/mug-size-01-5.png")).unwrap();
+    std::fs::remove_file(place.path("rungs/stimuli.csv")).unwrap();
+    let again = place.run(&args).ok();
+    assert!(again.stderr().contains("72 pictures, 9 of them new"), "{}", again.all());
+    assert_eq!(place.bytes("rungs/stimuli/mug-size-01-5.png"), picture);
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
+}
+
+/// Pictures of the world with their masks, as somebody's photos.
+fn photos(place: &Place) {
+    let plan = WorldPlan { variation: Variation::Plain, ..WorldPlan::new(3, 96, 2) };
+    let mut table = "stimulus,file,label,mask\n".to_owned();
+    for (n, recipe) in recipes(&plan).iter().enumerate() {
+        let picture = draw(recipe);
+        place.write(&format!("{n}.png"), picture.pixels.to_png());
+        place.write(&format!("{n}-mask.png"), picture.mask.to_rgb().to_png());
+        table.push_str(&format!("photo {n},{n}.png,{},{n}-mask.png\n", recipe.class));
+    }
+    // An object that the frame cuts off.
+    let grey = |object: u8, other: u8| {
+        let bytes = (0..96 * 96).flat_map(|at| [if at % 96 < 40 { object } else { other }; 3]);
+        pixels::Rgb8::new(96, 96, bytes.collect()).unwrap().to_png()
+    };
+    place.write("wall.png", grey(200, 60));
+    place.write("wall-mask.png", grey(255, 0));
+    table.push_str("wall,wall.png,wall,wall-mask.png\n");
+    place.write("photos.csv", table);
+}
+
+const PHOTOS: [&str; 6] = ["ladder", "build", "photos", "--stimuli", "photos.csv", "rungs"];
+
+#[test]
+fn a_ladder_of_photos_carries_masks_along_and_says_what_it_leaves_out() {
+    let place = Place::new();
+    photos(&place);
+    let ran = place.run(&PHOTOS).ok();
+    let left_out = place.read("rungs/left-out.csv");
+    assert!(left_out.contains("wall,rotation,\"the frame cuts the object off"), "{left_out}");
+    assert!(left_out.contains("wall,size,the object reaches from one side"), "{left_out}");
+    let n_series = 3 * 8 - (left_out.lines().count() - 1);
+    let table = place.read("rungs/stimuli.csv");
+    assert_eq!(table.lines().count(), 1 + 9 * n_series, "{}", ran.all());
+    let picture = pixels::read(&place.path("rungs/stimuli/photo_0-quality-9-")).is_err();
+    assert!(picture, "names with a blank get digits");
+    for line in table.lines().skip(1).step_by(7) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let picture = pixels::read(&place.path(&format!("rungs/{}", cells[1]))).unwrap();
+        let mask =
+            masks::read(&place.path(&format!("rungs/{}", cells[5])), &ObjectPixels::NotZero).unwrap();
+        assert_eq!((picture.width(), picture.height()), (mask.width(), mask.height()));
+        assert!(0 < mask.area(), "{line}");
+    }
+    let again = place.run(&PHOTOS).ok();
+    assert!(again.stderr().contains(", 0 of them new"), "{}", again.all());
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
+    assert_eq!(place.read("rungs/left-out.csv"), left_out);
+}
+
+#[test]
+fn photos_without_masks_with_other_sizes_and_full_folders_are_refused() {
+    let place = Place::new();
+    photos(&place);
+    place.write("bare.csv", "file,label\n0.png,mug\n");
+    let ran = place.run(&["ladder", "build", "photos", "--stimuli", "bare.csv", "rungs"]);
+    assert_eq!(ran.code(), 2);
+    assert!(ran.stderr().contains("`0.png` has no mask"), "{}", ran.all());
+    let small = pixels::Rgb8::new(4, 4, vec![255; 48]).unwrap().to_png();
+    place.write("small.png", small);
+    place.write("odd.csv", "file,label,mask\n0.png,mug,small.png\n");
+    let ran = place.run(&["ladder", "build", "photos", "--stimuli", "odd.csv", "rungs"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(ran.stderr().contains("should be as large as its picture, 96 × 96"), "{}", ran.all());
+    let ran = place.run(&["ladder", "build", "world", "."]);
+    assert_eq!(ran.code(), 2);
+    assert!(ran.stderr().contains("is not empty and no ladder"), "{}", ran.all());
 }

@@ -6,6 +6,7 @@ mod attack;
 mod attacks_score;
 mod bad_input;
 mod demo;
+mod endpoint;
 mod eval;
 mod eval_killed;
 mod fit;
@@ -22,7 +23,10 @@ mod predictions;
 mod prepare;
 mod real_data;
 mod reference;
+mod score_ladder;
 mod serve;
 mod speed_accuracy;
+#[path = "../../../mohs-vision/tests/endpoint/stand_in.rs"]
+mod stand_in;
 mod study;
 mod viewing_time;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use mohs_data::{Estimate, Manifest, ModelName, Outcome};
 use mohs_report::TextTable;
 use mohs_score::proportion;
+use mohs_vision::endpoint;
 use mohs_vision::engine::Engine;
 use mohs_vision::evaluate::{Plan, Row, Tally};
 use serde_json::json;
@@ -35,6 +36,8 @@ pub(super) struct ModelAccount {
     /// Rows by why they failed, with the first stimulus.
     failures: BTreeMap<String, (usize, String)>,
     tally: Tally,
+    /// What it cost, for models behind endpoints.
+    spent: Option<endpoint::Tally>,
     took: Duration,
 }
 
@@ -61,7 +64,7 @@ impl ModelAccount {
     pub(super) fn new(name: ModelName, n_probes: usize) -> Self {
         let (tally, took) = (Tally::default(), Duration::ZERO);
         let cells = vec![Cell::default(); n_probes];
-        Self { name, cells, failures: BTreeMap::new(), tally, took }
+        Self { name, cells, failures: BTreeMap::new(), tally, spent: None, took }
     }
 
     pub(super) fn add(&mut self, row: &Row<'_>) {
@@ -71,7 +74,9 @@ impl ModelAccount {
             Outcome::Failed(reason) => {
                 cell.n_failed += 1;
                 let stimulus = row.prediction.stimulus.to_string();
-                let entry = self.failures.entry(reason.to_string()).or_insert((0, stimulus));
+                // What a model said in its own words differs from row to row; the rows have it.
+                let kind = reason.as_str().split(": “").next().unwrap_or_default();
+                let entry = self.failures.entry(kind.to_owned()).or_insert((0, stimulus));
                 entry.0 += 1;
             }
         }
@@ -81,8 +86,8 @@ impl ModelAccount {
         }
     }
 
-    pub(super) fn end(&mut self, tally: Tally, took: Duration) {
-        (self.tally, self.took) = (tally, took);
+    pub(super) fn end(&mut self, tally: Tally, spent: Option<endpoint::Tally>, took: Duration) {
+        (self.tally, self.spent, self.took) = (tally, spent, took);
     }
 }
 
@@ -157,6 +162,20 @@ impl Account {
             per_second(self.n_rows(), self.took),
             self.seed
         );
+        for model in &self.models {
+            let Some(spent) = &model.spent else { continue };
+            let _ = writeln!(
+                text,
+                "{}: {} paid calls, {} asked again · {} tokens sent, {} received · cost {:.4}, in all {:.4}",
+                model.name,
+                spent.n_paid,
+                spent.n_repeated,
+                spent.usage.n_input,
+                spent.usage.n_output,
+                spent.cost,
+                spent.cost_in_all,
+            );
+        }
         text
     }
 
@@ -174,8 +193,20 @@ impl Account {
                 })
             };
             let failure = |(reason, (n, first)): (&String, &(usize, String))| json!({ "reason": reason, "n": n, "first": first });
+            let spent = model.spent.as_ref().map(|spent| {
+                json!({
+                    "paid": spent.n_paid,
+                    "sent": spent.n_sent,
+                    "repeated": spent.n_repeated,
+                    "tokens_sent": spent.usage.n_input,
+                    "tokens_received": spent.usage.n_output,
+                    "cost": spent.cost,
+                    "cost_in_all": spent.cost_in_all,
+                })
+            });
             json!({
                 "model": model.name,
+                "spent": spent,
                 "probes": model.cells.iter().zip(&self.probes).map(cell).collect::<Vec<_>>(),
                 "asked": model.tally.n_asked,
                 "from_cache": model.tally.n_from_cache,
@@ -290,7 +321,8 @@ pub(super) fn dry_run(
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A cell of a CSV file, with quotes only where needed.
+pub(in crate::commands) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

@@ -48,7 +48,8 @@ pub(super) fn check(
     check_output(output)?;
     let mut inputs = vec![manifest_path.to_owned(), stimuli.to_owned()];
     inputs.extend(manifest.difficulty.iter().map(|path| folder.join(path)));
-    inputs.extend(manifest.models.iter().map(|model| folder.join(&model.file)));
+    let files = manifest.models.iter().filter(|model| model.endpoint.is_none());
+    inputs.extend(files.map(|model| folder.join(&model.file)));
     check_overwrites_none(output, &inputs)?;
     for side in super::side_files(manifest, folder) {
         check_overwrites_none(&side, &inputs)?;

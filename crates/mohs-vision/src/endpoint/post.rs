@@ -1,0 +1,177 @@
+//! One request and its answer: what goes over the wire, and what can be wrong with what comes back.
+//!
+//! Nothing is tried again here. Redirects are not followed: the key is for one address. Texts of the
+//! endpoint are cut short, and the key is taken out of them.
+
+use std::time::Duration;
+
+use mohs_data::EndpointEntry;
+use serde_json::Value;
+
+use super::ledger::AskKey;
+use super::secret::Secret;
+use super::shortened;
+
+/// Longer answers are none; the largest drawn picture in base 64 is far below.
+const LONGEST_ANSWER: u64 = 128 << 20;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    /// Something that passes: asking again may help.
+    #[error("{what}")]
+    Passing { what: String, status: Option<u16>, retry_after: Option<Duration> },
+    /// An answer that is not what it should be.
+    #[error("an answer that is not understood: {0}")]
+    Malformed(String),
+    /// The endpoint does not take the request, now or later.
+    #[error("status {status}: {detail}")]
+    Refused { status: u16, detail: String },
+    /// The endpoint does not want to answer this question.
+    #[error("refused by the endpoint's rules: {0}")]
+    Policy(String),
+}
+
+impl Fault {
+    /// How long the endpoint asks us to wait.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Fault::Passing { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// Whether other questions would meet the same trouble now.
+    pub(super) fn is_for_everybody(&self) -> bool {
+        matches!(self, Fault::Passing { status: Some(429 | 503), .. })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Post {
+    agent: ureq::Agent,
+    key: Option<Secret>,
+}
+
+impl Post {
+    /// Prepares to send; the error is a proxy that is none.
+    pub(super) fn new(entry: &EndpointEntry, key: Option<Secret>) -> Result<Post, String> {
+        let proxy = match &entry.proxy {
+            Some(proxy) => Some(ureq::Proxy::new(proxy).map_err(|_| proxy.clone())?),
+            None => None,
+        };
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs_f64(entry.timeout_s)))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(proxy)
+            .user_agent(concat!("mohs/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let key = key.filter(|key| !key.is_empty());
+        Ok(Post { agent: ureq::Agent::new_with_config(config), key })
+    }
+
+    /// Sends a request and returns the answer as JSON.
+    pub(super) fn send(
+        &self,
+        url: &str,
+        path: &str,
+        ask: &AskKey,
+        body: &Value,
+    ) -> Result<Value, Fault> {
+        let mut request = self
+            .agent
+            .post(format!("{url}{path}"))
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json")
+            // Endpoints that know this header do not charge for a question they answered already.
+            .header("Idempotency-Key", ask.name());
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", key.header());
+        }
+        let sent = request.send(body.to_string().as_bytes());
+        let mut response = sent.map_err(|error| self.fault_of(&error))?;
+        let status = response.status().as_u16();
+        let header = |name: &str| {
+            let value = response.headers().get(name)?;
+            value.to_str().ok().map(ToOwned::to_owned)
+        };
+        let retry_after = wait_asked(header("retry-after-ms"), header("retry-after"));
+        let kind = header("content-type").unwrap_or_default();
+        let bytes = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
+        let bytes = bytes.map_err(|error| self.fault_of(&error))?;
+        let json = serde_json::from_slice::<Value>(&bytes);
+        if (200..300).contains(&status) {
+            let text = || self.clean(&String::from_utf8_lossy(&bytes));
+            return json.map_err(|_| Fault::Malformed(format!("`{kind}` with {}", text())));
+        }
+        let error = json.as_ref().map_or(&Value::Null, |json| &json["error"]);
+        let detail = error["message"].as_str().or_else(|| error.as_str());
+        let detail = match detail {
+            Some(detail) => self.clean(detail),
+            None => self.clean(&String::from_utf8_lossy(&bytes)),
+        };
+        let code = error["code"].as_str().or_else(|| error["type"].as_str()).unwrap_or_default();
+        Err(match status {
+            // Too many requests, they say, and mean that there is no money left.
+            429 if code.contains("quota") => Fault::Refused { status: 402, detail },
+            408 | 409 | 425 | 429 | 500.. => Fault::Passing {
+                what: format!("status {status}: {detail}"),
+                status: Some(status),
+                retry_after,
+            },
+            300..400 => Fault::Refused { status: 404, detail: "it leads elsewhere".to_owned() },
+            _ if ["content", "moderation", "safety"].iter().any(|word| code.contains(word)) => {
+                Fault::Policy(detail)
+            }
+            status => Fault::Refused { status, detail },
+        })
+    }
+
+    fn fault_of(&self, error: &ureq::Error) -> Fault {
+        let what = match error {
+            ureq::Error::Timeout(_) => "no answer in time".to_owned(),
+            other => self.clean(&other.to_string()),
+        };
+        match error {
+            ureq::Error::BadUri(_) | ureq::Error::Tls(_) => {
+                Fault::Refused { status: 404, detail: what }
+            }
+            _ => Fault::Passing { what, status: None, retry_after: None },
+        }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        let text = self.key.as_ref().map_or(text.to_owned(), |key| key.hidden_in(text));
+        shortened(&text)
+    }
+}
+
+/// How long a wait the headers ask for; a date counts as none.
+fn wait_asked(millis: Option<String>, seconds: Option<String>) -> Option<Duration> {
+    let number = |text: Option<String>| {
+        let number: f64 = text?.trim().parse().ok()?;
+        (0.0..=1e9).contains(&number).then_some(number)
+    };
+    let seconds = number(millis).map(|millis| millis / 1e3).or_else(|| number(seconds))?;
+    Some(Duration::from_secs_f64(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_read_in_seconds_and_milliseconds() {
+        let asked = |millis: &str, seconds: &str| {
+            let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            wait_asked(some(millis), some(seconds)).map(|wait| wait.as_millis())
+        };
+        assert_eq!(asked("", "2"), Some(2_000));
+        assert_eq!(asked("250", "2"), Some(250));
+        assert_eq!(asked("", "Wed, 21 Oct 2026 07:28:00 GMT"), None);
+        assert_eq!(asked("", "-1"), None);
+        assert_eq!(asked("", "NaN"), None);
+    }
+}

@@ -1,0 +1,5 @@
+//! Models behind endpoints, against a stand-in server that makes every kind of trouble.
+
+mod asking;
+mod drawing;
+mod stand_in;

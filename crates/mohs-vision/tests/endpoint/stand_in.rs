@@ -1,0 +1,293 @@
+//! A stand-in for a model behind an endpoint: it knows the pictures of the built-in world, draws new
+//! ones, and makes trouble by plan. It counts what it was asked and what it answered in full.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mohs_vision::pixels::{self, DecodeOptions, Rgb8};
+use mohs_vision::world::{Attribute, Class, Level, Recipe, WorldPlan, draw, recipes};
+use serde_json::{Value, json};
+
+/// What may go wrong on the way to an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// No answer until nobody waits for it.
+    Hangs,
+    /// Status 429 with a wait in seconds.
+    TooMany(&'static str),
+    /// Status 503.
+    Down,
+    /// Status 500 that repeats the key.
+    TellsTheKey,
+    /// Status 200 with half a JSON.
+    HalfJson,
+    /// Status 200 with a web page.
+    WebPage,
+    /// Status 200 with JSON of another kind.
+    OtherJson,
+    /// The connection ends before a word is said.
+    CutBefore,
+    /// The connection ends in the middle of the answer.
+    CutInside,
+    /// The answer comes byte by byte, too slowly.
+    Slow,
+}
+
+/// Every kind of trouble that passes.
+pub(crate) const ALL: [Trouble; 10] = [
+    Trouble::Hangs,
+    Trouble::TooMany("0.05"),
+    Trouble::Down,
+    Trouble::TellsTheKey,
+    Trouble::HalfJson,
+    Trouble::WebPage,
+    Trouble::OtherJson,
+    Trouble::CutBefore,
+    Trouble::CutInside,
+    Trouble::Slow,
+];
+
+/// What the stand-in does with a question.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Manners {
+    /// Trouble before the answer, for each new question in turn; used again from the start.
+    pub(crate) troubles: Vec<Vec<Trouble>>,
+    /// How classes are named: `{class}` stands for the name.
+    pub(crate) wording: Option<String>,
+    /// Classes that it does not want to name.
+    pub(crate) refuses: Vec<&'static str>,
+    /// The only key it takes.
+    pub(crate) key: Option<&'static str>,
+    /// How long it thinks.
+    pub(crate) thinks: Duration,
+}
+
+/// What the stand-in saw.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    /// Requests in all.
+    pub(crate) n_requests: usize,
+    /// How often each question was answered in full, by the name it came with.
+    pub(crate) answered: BTreeMap<String, usize>,
+    /// How often each question was asked.
+    asked: BTreeMap<String, usize>,
+    /// Questions in the order they first came.
+    order: Vec<String>,
+    /// The most requests that were under way at once.
+    pub(crate) most_at_once: usize,
+    at_once: usize,
+}
+
+impl Seen {
+    /// How many questions were answered, and how often the one most often answered.
+    pub(crate) fn paid(&self) -> (usize, usize) {
+        (self.answered.len(), self.answered.values().copied().max().unwrap_or(0))
+    }
+}
+
+pub(crate) struct StandIn {
+    pub(crate) url: String,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl StandIn {
+    /// Starts a server that knows these pictures.
+    pub(crate) fn start(known: &[(Rgb8, Class)], manners: Manners) -> StandIn {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("because a port is free");
+        let port = listener.local_addr().expect("because it is bound").port();
+        let known: BTreeMap<Vec<u8>, &'static str> = known
+            .iter()
+            .map(|(pixels, class)| (pixels.bytes().to_vec(), class.name()))
+            .collect();
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let (known, manners) = (Arc::new(known), Arc::new(manners));
+        let shared = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (known, manners) = (Arc::clone(&known), Arc::clone(&manners));
+                let seen = Arc::clone(&shared);
+                std::thread::spawn(move || serve(stream, &known, &manners, &seen));
+            }
+        });
+        StandIn { url: format!("http://127.0.0.1:{port}/v1"), seen }
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen.lock().expect("because nobody panics with it").clone()
+    }
+}
+
+/// Pictures of the world with what they show, and nothing varied.
+pub(crate) fn world(n: usize) -> Vec<(Rgb8, Class)> {
+    let plan = WorldPlan::new(5, 48, n);
+    recipes(&plan).iter().map(|recipe| (draw(recipe).pixels, recipe.class)).collect()
+}
+
+fn serve(
+    mut stream: TcpStream,
+    known: &BTreeMap<Vec<u8>, &'static str>,
+    manners: &Manners,
+    seen: &Mutex<Seen>,
+) {
+    let Some((path, headers, body)) = request(&mut stream) else { return };
+    let name = headers.get("idempotency-key").cloned().unwrap_or_default();
+    let trouble = {
+        let mut seen = seen.lock().expect("because nobody panics with it");
+        seen.n_requests += 1;
+        seen.at_once += 1;
+        seen.most_at_once = seen.most_at_once.max(seen.at_once);
+        if !seen.order.contains(&name) {
+            seen.order.push(name.clone());
+        }
+        let question = seen.order.iter().position(|other| *other == name).unwrap_or(0);
+        let attempt = seen.asked.entry(name.clone()).or_insert(0);
+        *attempt += 1;
+        let plan = match manners.troubles.len() {
+            0 => None,
+            n => manners.troubles.get(question % n),
+        };
+        plan.and_then(|plan| plan.get(*attempt - 1)).copied()
+    };
+    std::thread::sleep(manners.thinks);
+    let key = headers.get("authorization").cloned().unwrap_or_default();
+    match (trouble, manners.key) {
+        (Some(trouble), _) => make_trouble(&mut stream, trouble, &key),
+        (None, Some(expected)) if key != format!("Bearer {expected}") => {
+            let error = json!({ "error": { "message": format!("wrong key: {key}") } });
+            answer(&mut stream, "401 Unauthorized", "", &error.to_string());
+        }
+        (None, _) => {
+            let said = match path.as_str() {
+                "/v1/chat/completions" => chat(&body, known, manners),
+                "/v1/images/generations" => drawn(&body),
+                _ => None,
+            };
+            match said {
+                Some(said) => {
+                    // Counted first: whoever reads the answer may look at once.
+                    let mut seen = seen.lock().expect("because nobody panics with it");
+                    *seen.answered.entry(name).or_insert(0) += 1;
+                    drop(seen);
+                    answer(&mut stream, "200 OK", "", &said.to_string());
+                }
+                None => answer(&mut stream, "404 Not Found", "", "{\"error\": \"nothing here\"}"),
+            }
+        }
+    }
+    seen.lock().expect("because nobody panics with it").at_once -= 1;
+}
+
+fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
+    const LONG: Duration = Duration::from_millis(900);
+    let json = "{\"choices\": [{\"message\": {\"content\": \"bicycle\"}}]}";
+    let long = json.len() + 2_000;
+    match trouble {
+        Trouble::Hangs => std::thread::sleep(LONG),
+        Trouble::TooMany(wait) => {
+            let header = format!("Retry-After: {wait}\r\n");
+            answer(stream, "429 Too Many Requests", &header, "{\"error\": {\"message\": \"slow\"}}");
+        }
+        Trouble::Down => answer(stream, "503 Service Unavailable", "", "down"),
+        Trouble::TellsTheKey => {
+            let error = json!({ "error": { "message": format!("failed for {key}") } });
+            answer(stream, "500 Internal Server Error", "", &error.to_string());
+        }
+        Trouble::HalfJson => answer(stream, "200 OK", "", &json[..json.len() / 2]),
+        Trouble::WebPage => {
+            let page = format!("<html>Welcome, {key}</html>");
+            answer(stream, "200 OK", "Content-Type: text/html\r\n", &page);
+        }
+        Trouble::OtherJson => answer(stream, "200 OK", "", "{\"object\": \"list\"}"),
+        Trouble::CutBefore => {}
+        Trouble::CutInside => {
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {long}\r\n\r\n{json}");
+        }
+        Trouble::Slow => {
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {long}\r\n\r\n");
+            for _ in 0..9 {
+                let _ = stream.write_all(b" ").and_then(|()| stream.flush());
+                std::thread::sleep(LONG / 9);
+            }
+        }
+    }
+}
+
+fn answer(stream: &mut TcpStream, status: &str, headers: &str, body: &str) {
+    let kind = if headers.contains("Content-Type") { "" } else { "Content-Type: application/json\r\n" };
+    let text = format!(
+        "HTTP/1.1 {status}\r\n{headers}{kind}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    // Whoever hung up does not want it.
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+}
+
+/// Path, headers by lower-case name, body.
+fn request(stream: &mut TcpStream) -> Option<(String, BTreeMap<String, String>, Value)> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 65_536];
+    let end = loop {
+        let n = stream.read(&mut chunk).ok().filter(|n| 0 < *n)?;
+        bytes.extend_from_slice(&chunk[..n]);
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at + 4;
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let mut lines = head.lines();
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let headers: BTreeMap<String, String> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length: usize = headers.get("content-length")?.parse().ok()?;
+    while bytes.len() < end + length {
+        let n = stream.read(&mut chunk).ok().filter(|n| 0 < *n)?;
+        bytes.extend_from_slice(&chunk[..n]);
+    }
+    Some((path, headers, serde_json::from_slice(&bytes[end..]).ok()?))
+}
+
+fn chat(body: &Value, known: &BTreeMap<Vec<u8>, &'static str>, manners: &Manners) -> Option<Value> {
+    let content = &body["messages"].as_array()?.last()?["content"];
+    let usage = json!({ "prompt_tokens": 300, "completion_tokens": 4 });
+    let text = match content.as_str() {
+        Some(text) => format!("You said: {text}"),
+        None => {
+            let url = content[1]["image_url"]["url"].as_str()?;
+            let file = STANDARD.decode(url.strip_prefix("data:image/png;base64,")?).ok()?;
+            let options = DecodeOptions::default();
+            let picture = pixels::decode(Path::new("asked.png"), &file, &options).ok()?;
+            let class = known.get(picture.bytes()).copied().unwrap_or("nothing I know");
+            if manners.refuses.contains(&class) {
+                let message = json!({ "content": null, "refusal": "I would rather not say." });
+                return Some(json!({ "choices": [{ "message": message }], "usage": usage }));
+            }
+            let wording = manners.wording.as_deref().unwrap_or("{class}");
+            wording.replace("{class}", class)
+        }
+    };
+    Some(json!({ "choices": [{ "message": { "content": text } }], "usage": usage }))
+}
+
+/// A picture of the world, as a prompt asks for it.
+fn drawn(body: &Value) -> Option<Value> {
+    let prompt = body["prompt"].as_str()?;
+    let class = *Class::ALL.iter().find(|class| prompt.contains(class.name()))?;
+    let attribute = Attribute::ALL.iter().copied().find(|a| prompt.contains(a.name()));
+    let level = Level::ALL.iter().copied().find(|level| prompt.contains(level.name()));
+    let seed = prompt.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31) ^ u64::from(byte));
+    let mut plan = WorldPlan::new(seed, 48, 1);
+    plan.classes = vec![class];
+    plan.attributes = attribute.into_iter().collect();
+    plan.levels = level.into_iter().collect();
+    let recipe: Recipe = recipes(&plan).into_iter().next()?;
+    let png = draw(&recipe).pixels.to_png();
+    Some(json!({ "data": [{ "b64_json": STANDARD.encode(png) }] }))
+}

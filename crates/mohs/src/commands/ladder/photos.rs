@@ -1,0 +1,260 @@
+//! `mohs ladder build photos`: a ladder of somebody's own photos and the masks of their objects.
+//!
+//! What cannot be done honestly with a photo is left out and listed in `left-out.csv`.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use mohs_data::format::{ReadOptions, atomic, folder_of_stimuli, read_stimuli};
+use mohs_data::{BoundingBox, Extra, FileError, Mask, Stimulus, StimulusId};
+use mohs_vision::masks::{self, ObjectPixels};
+use mohs_vision::pixels::{self, Rgb8, thumbnail};
+use mohs_vision::stimulus::ladder::{
+    LADDER_VERSION, PHOTO_ATTRIBUTES, Photo, Step, Unfit, rung, unit,
+};
+use mohs_vision::stimulus::sha256;
+use mohs_vision::world::Attribute;
+use rayon::prelude::*;
+
+use super::units::{self, Made};
+use super::{SHOWN_SIDE, SheetRow, finish, make_folders, parse_attribute, write_sheets};
+use crate::commands::eval::quoted;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Build a ladder of your photos, with a mask of the object in each
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  mohs ladder build photos --stimuli photos/stimuli.csv ladder
+
+The table needs the columns file, label and mask; a mask is a PNG file as large as its picture,
+object white on black. Eight attributes are made: position, viewpoint, quality, rotation,
+occlusion, size, lighting and colour. Texture and style are not: from a photo they would not be
+honest. What does not fit a photo is left out and listed in left-out.csv.
+A run that was stopped goes on where it stopped.")]
+pub(crate) struct PhotosArgs {
+    /// Your pictures with their masks; see docs/formats/stimuli.md
+    #[arg(long, value_name = "FILE")]
+    stimuli: PathBuf,
+    /// Folder to make
+    #[arg(value_name = "DIR")]
+    output: PathBuf,
+    /// Only these attributes
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_attribute)]
+    attributes: Option<Vec<Attribute>>,
+    /// Longest side of the pictures that are made, in pixels
+    #[arg(long, default_value_t = 512, value_name = "PX",
+          value_parser = clap::value_parser!(u32).range(64..=2048))]
+    max_side: u32,
+    /// Seed of what is left to chance: directions, occluders, lights
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+}
+
+/// What came of one photo.
+struct Built {
+    rows: Vec<(Attribute, SheetRow)>,
+    left_out: Vec<(Attribute, Unfit)>,
+    n_made: usize,
+}
+
+pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
+    let sources = read_stimuli(&args.stimuli, &ReadOptions::default())?;
+    if let Some(stimulus) = sources.iter().find(|stimulus| stimulus.mask.is_none()) {
+        let table = args.stimuli.display();
+        return Err(CliError::input(format!("{table}: `{}` has no mask", stimulus.id))
+            .hint("add a column `mask` with the path of a PNG file, object white on black"));
+    }
+    make_folders(&args.output)?;
+    let folder = folder_of_stimuli(&args.stimuli);
+    let attributes = args.attributes.clone().unwrap_or(PHOTO_ATTRIBUTES.to_vec());
+    let bar = ui.progress(sources.len() * attributes.len(), "making pictures harder");
+    let built: Vec<Result<Built, CliError>> = sources
+        .par_iter()
+        .map(|source| build(args, &folder, source, &attributes, &|| bar.inc(1)))
+        .collect();
+    bar.finish_and_clear();
+    let mut failed = Vec::new();
+    let (mut rows, mut n_made) = (Vec::new(), 0);
+    let mut left_out = "stimulus,attribute,reason\n".to_owned();
+    for (source, built) in sources.iter().zip(built) {
+        match built {
+            Ok(built) => {
+                n_made += built.n_made;
+                for (attribute, reason) in &built.left_out {
+                    let (id, reason) = (quoted(source.id.as_str()), quoted(&reason.to_string()));
+                    left_out.push_str(&format!("{id},{attribute},{reason}\n"));
+                }
+                rows.extend(built.rows);
+            }
+            Err(error) => failed.push((source, error)),
+        }
+    }
+    atomic::write_file(&args.output.join("left-out.csv"), left_out.as_bytes())?;
+    write_sheets(&args.output, &rows)?;
+    let stimuli: Vec<Stimulus> = rows.into_iter().flat_map(|(_, row)| row.stimuli).collect();
+    let n_left_out = left_out.lines().count() - 1;
+    ui.say(&format!("seed {}, {n_left_out} series left out: left-out.csv says why", args.seed));
+    finish(&args.output, &stimuli, n_made, ui)?;
+    complaint(&failed, sources.len()).map_or(Ok(()), Err)
+}
+
+fn complaint(failed: &[(&Stimulus, CliError)], n: usize) -> Option<CliError> {
+    let mut error = match failed.len() {
+        0 => return None,
+        n_failed => CliError::partly(format!("{n_failed} of {n} photos cannot be used")),
+    };
+    for (source, why) in failed {
+        let causes = why.causes().iter().map(String::as_str);
+        let texts: Vec<&str> = std::iter::once(why.message()).chain(causes).collect();
+        error = error.cause(format!("`{}`: {}", source.id, texts.join(": ")));
+    }
+    Some(error.hint("mend them and run again: only they are made anew"))
+}
+
+fn build(
+    args: &PhotosArgs,
+    folder: &Path,
+    source: &Stimulus,
+    attributes: &[Attribute],
+    done: &dyn Fn(),
+) -> Result<Built, CliError> {
+    let picture_path = folder.join(&source.file);
+    let mask_path = folder.join(source.mask.as_deref().unwrap_or(Path::new("")));
+    let hash = |path: &Path| {
+        let bytes = std::fs::read(path);
+        bytes.map(|bytes| sha256(&bytes)).map_err(|cause| FileError::cannot_read(path, cause))
+    };
+    let content = format!("{} {}", hash(&picture_path)?, hash(&mask_path)?);
+    // Taking a photo apart takes longest, and is not needed for what was made already.
+    let photo = OnceCell::new();
+    let first = thumbnail(&pixels::read(&picture_path)?, SHOWN_SIDE);
+    let mut built = Built { rows: Vec::new(), left_out: Vec::new(), n_made: 0 };
+    for &attribute in attributes {
+        let everything = format!(
+            "photo {LADDER_VERSION}\n{content}\n{attribute}\n{}\n{}\n{}\n{}",
+            args.max_side, args.seed, source.id, source.label
+        );
+        let mut unfit = None;
+        let (stimuli, n_made) = units::rows(&args.output, &everything, || {
+            let photo = match photo.get() {
+                Some(photo) => photo,
+                None => {
+                    let taken = take_apart(&picture_path, &mask_path, args.max_side)?;
+                    photo.get_or_init(|| taken)
+                }
+            };
+            match series(photo, source, attribute, args.seed) {
+                Ok(made) => Ok(made),
+                Err(reason) => {
+                    unfit = Some(reason);
+                    Ok(Vec::new())
+                }
+            }
+        })?;
+        done();
+        built.n_made += n_made;
+        if let Some(reason) = unfit {
+            built.left_out.push((attribute, reason));
+            continue;
+        }
+        let row = SheetRow { first: Some(first.clone()), stimuli };
+        built.rows.push((attribute, row));
+    }
+    Ok(built)
+}
+
+fn take_apart(picture: &Path, mask: &Path, max_side: u32) -> Result<Photo, CliError> {
+    let pixels: Rgb8 = pixels::read(picture)?;
+    let outline = masks::read(mask, &ObjectPixels::NotZero)?;
+    Photo::take_apart(&pixels, &outline, max_side)
+        .map_err(|error| CliError::input(format!("{}: {error}", mask.display())))
+}
+
+/// A photo at all steps of an attribute; one step that is not honest takes all with it.
+fn series(
+    photo: &Photo,
+    source: &Stimulus,
+    attribute: Attribute,
+    seed: u64,
+) -> Result<Vec<Made>, Unfit> {
+    Step::all()
+        .map(|step| {
+            let rung = rung(photo, attribute, step, seed, source.id.as_str())?;
+            let id = format!("{}-{attribute}-{}", source.id, step.number());
+            let file = file_name(&id);
+            let stimulus = Stimulus {
+                id: StimulusId::new(&id),
+                file: format!("stimuli/{file}.png").into(),
+                label: source.label.clone(),
+                dataset: source.dataset.clone(),
+                boxes: box_of(&rung.mask).into_iter().collect(),
+                mask: Some(format!("masks/{file}.png").into()),
+                attribute: Some(attribute.name().to_owned()),
+                level: Some(step.level().name().to_owned()),
+                extra: Extra::from_pairs([
+                    ("step", step.number().to_string()),
+                    ("series", format!("{}-{attribute}", source.id)),
+                    ("source_stimulus", source.id.to_string()),
+                    ("strength", format!("{:.4}", step.strength())),
+                    ("amount", format!("{:.4}", rung.amount)),
+                    ("amount_is", unit(attribute).to_owned()),
+                ]),
+            };
+            Ok(Made {
+                stimulus,
+                picture_png: rung.pixels.to_png(),
+                mask_png: masks::to_png(&rung.mask),
+            })
+        })
+        .collect()
+}
+
+/// A name for files: what is not plain becomes `_`, and a few digits tell such names apart.
+fn file_name(id: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    if id.chars().all(is_plain) {
+        return id.to_owned();
+    }
+    let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    format!("{plain}-{}", &sha256(id.as_bytes())[..8])
+}
+
+fn box_of(mask: &Mask) -> Option<BoundingBox> {
+    let width = mask.width() as usize;
+    let (mut left, mut top, mut right, mut bottom) = (usize::MAX, usize::MAX, 0, 0);
+    for (at, _) in mask.to_bitmap().iter().enumerate().filter(|(_, is_object)| **is_object) {
+        let (x, y) = (at % width, at / width);
+        (left, top) = (left.min(x), top.min(y));
+        (right, bottom) = (right.max(x + 1), bottom.max(y + 1));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "sides of pictures are small")]
+    (left < right).then(|| BoundingBox {
+        x: left as f64,
+        y: top as f64,
+        width: (right - left) as f64,
+        height: (bottom - top) as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain_and_stay_apart() {
+        assert_eq!(file_name("cat-size-3"), "cat-size-3");
+        let (one, two) = (file_name("a/b.png-size-3"), file_name("a_b.png-size-3"));
+        assert!(one.starts_with("a_b_png-size-3-") && one != two, "{one} {two}");
+    }
+
+    #[test]
+    fn a_box_holds_its_object() {
+        let mut bits = vec![false; 12];
+        (bits[5], bits[6]) = (true, true);
+        let mask = Mask::from_bitmap(3, 4, &bits).expect("because the bits fit");
+        let found = box_of(&mask).expect("because something is set");
+        assert_eq!((found.x, found.y, found.width, found.height), (1.0, 1.0, 2.0, 1.0));
+    }
+}

@@ -1,0 +1,102 @@
+//! `mohs ladder build world`: a ladder of the built-in world.
+
+use std::path::PathBuf;
+
+use mohs_data::Extra;
+use mohs_vision::stimulus::ladder::{LADDER_VERSION, Step, world_recipes};
+use mohs_vision::world::{
+    Attribute, Class, LARGEST_SIDE, Recipe, SMALLEST_SIDE, WorldPlan, draw,
+};
+use rayon::prelude::*;
+
+use super::units::{self, Made};
+use super::{SheetRow, finish, make_folders, parse_attribute, write_sheets};
+use crate::built_in;
+use crate::error::CliError;
+use crate::ui::Ui;
+
+/// Draw a ladder of the built-in world: sixteen classes, ten attributes, nine steps
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  mohs ladder build world ladder --scenes 4        16 × 10 × 9 × 4 pictures, 12 per level
+
+A scene is drawn at all nine steps with nothing else changed. A run that was stopped goes on.")]
+pub(crate) struct WorldArgs {
+    /// Folder to make
+    #[arg(value_name = "DIR")]
+    output: PathBuf,
+    /// Scenes of each class and attribute; each has three pictures per level
+    #[arg(long, default_value_t = 4, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    scenes: u32,
+    /// Only these attributes
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_attribute)]
+    attributes: Option<Vec<Attribute>>,
+    /// Only these classes
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_class)]
+    classes: Option<Vec<Class>>,
+    /// Side of the pictures in pixels
+    #[arg(long, default_value_t = 224, value_name = "PX",
+          value_parser = clap::value_parser!(u32).range(i64::from(SMALLEST_SIDE)..=i64::from(LARGEST_SIDE)))]
+    size: u32,
+    /// Seed of the pictures
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+}
+
+fn parse_class(name: &str) -> Result<Class, String> {
+    Class::parse(name).ok_or_else(|| {
+        let known: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
+        format!("expected one of {}, found `{name}`", known.join(", "))
+    })
+}
+
+pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
+    make_folders(&args.output)?;
+    let mut plan = WorldPlan::new(args.seed, args.size, 0);
+    plan.attributes = args.attributes.clone().unwrap_or(plan.attributes);
+    plan.classes = args.classes.clone().unwrap_or(plan.classes);
+    let ladder = world_recipes(&plan, args.scenes as usize);
+    let bar = ui.progress(ladder.len(), "drawing pictures");
+    let drawn: Vec<_> = ladder
+        .par_chunks(Step::N)
+        .map(|scene| {
+            let everything = format!("world {LADDER_VERSION} {scene:?}");
+            let rows = units::rows(&args.output, &everything, || Ok(drawn(scene)))?;
+            bar.inc(Step::N as u64);
+            let attribute = scene[0].0.attribute.unwrap_or(Attribute::Position);
+            Ok((attribute, rows))
+        })
+        .collect::<Result<_, CliError>>()?;
+    bar.finish_and_clear();
+    let n_made = drawn.iter().map(|(_, (_, n_made))| n_made).sum();
+    let rows: Vec<(Attribute, SheetRow)> = drawn
+        .into_iter()
+        .map(|(attribute, (stimuli, _))| (attribute, SheetRow { first: None, stimuli }))
+        .collect();
+    if 0 < n_made {
+        write_sheets(&args.output, &rows)?;
+    }
+    let stimuli: Vec<_> = rows.into_iter().flat_map(|(_, row)| row.stimuli).collect();
+    ui.say(&format!("seed {}", args.seed));
+    finish(&args.output, &stimuli, n_made, ui)
+}
+
+/// One scene at all its steps.
+fn drawn(scene: &[(Recipe, Step)]) -> Vec<Made> {
+    let one = |(recipe, step): &(Recipe, Step)| {
+        let picture = draw(recipe);
+        let mut stimulus = built_in::stimulus(recipe, &picture);
+        let series = recipe.id.rsplit_once('-').map_or("", |(series, _)| series);
+        let more = [("step", step.number().to_string()), ("series", series.to_owned())];
+        let known = stimulus.extra.iter().map(|(name, value)| (name, value.to_owned()));
+        stimulus.extra = Extra::from_pairs(more.into_iter().chain(known));
+        Made {
+            stimulus,
+            picture_png: picture.pixels.to_png(),
+            mask_png: picture.mask.to_rgb().to_png(),
+        }
+    };
+    scene.iter().map(one).collect()
+}
