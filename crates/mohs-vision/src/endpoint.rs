@@ -385,7 +385,10 @@ fn json(parameters: &std::collections::BTreeMap<String, Parameter>) -> Map<Strin
         Parameter::Switch(is_on) => Value::from(*is_on),
         Parameter::Text(text) => Value::from(text.as_str()),
         Parameter::Number(number) => {
-            #[expect(clippy::cast_possible_truncation, reason = "whole and small, as was just seen")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "whole and small, as was just seen"
+            )]
             match number.fract().abs() < f64::EPSILON && number.abs() < 1e15 {
                 true => Value::from(*number as i64),
                 false => Value::from(*number),

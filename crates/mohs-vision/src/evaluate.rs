@@ -186,10 +186,8 @@ pub fn plan<'a>(job: Job<'a>, part: Part, engine: &Engine) -> Result<Plan<'a>, E
     let mut remotes = Vec::new();
     let order = entries.iter().map(|entry| entry.name.clone()).collect();
     for entry in entries {
-        let unfit = |problem| EvaluateError::Model {
-            model: entry.name.clone(),
-            source: Box::new(problem),
-        };
+        let unfit =
+            |problem| EvaluateError::Model { model: entry.name.clone(), source: Box::new(problem) };
         if let Some(remote) = Remote::check(entry, &job) {
             remotes.push(remote.map_err(unfit)?);
             continue;

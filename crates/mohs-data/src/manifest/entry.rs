@@ -214,7 +214,9 @@ impl ModelEntry {
             return beside(key, "endpoint");
         }
         let named = |table: &'static str| {
-            move |(key, expected, found): (&str, String, String)| (format!("{table}.{key}"), expected, found)
+            move |(key, expected, found): (&str, String, String)| {
+                (format!("{table}.{key}"), expected, found)
+            }
         };
         endpoint.check().map_err(named("endpoint"))?;
         self.chat.as_ref().map_or(Ok(()), super::ChatEntry::check).map_err(named("chat"))

@@ -68,11 +68,8 @@ fn body(endpoint: &Endpoint, drawing: &Drawing) -> Value {
 }
 
 fn draw(endpoint: &Endpoint, drawing: &Drawing) -> Result<(ImageOutcome, bool), EndpointError> {
-    let expected = Usage {
-        n_input: drawing.prompt.len() as u64 / 4 + 1,
-        n_output: 0,
-        n_pictures: 1,
-    };
+    let expected =
+        Usage { n_input: drawing.prompt.len() as u64 / 4 + 1, n_output: 0, n_pictures: 1 };
     let called = endpoint.call(&Request {
         path: PATH,
         key: key(endpoint, drawing),

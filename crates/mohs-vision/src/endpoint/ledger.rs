@@ -155,8 +155,7 @@ impl Ledger {
     /// Keeps an answer; it is on disk when this returns.
     pub(super) fn append(&mut self, record: Record) -> Result<(), LedgerError> {
         if let Some(Own { file, path, .. }) = &mut self.own {
-            let written =
-                file.write_all(line(&record).as_bytes()).and_then(|()| file.sync_data());
+            let written = file.write_all(line(&record).as_bytes()).and_then(|()| file.sync_data());
             written.map_err(|source| LedgerError::Disk {
                 what: "write",
                 path: path.clone(),

@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn an_endpoint_that_says_how_long_is_believed_within_reason() {
-        let asked = |seconds| patience().wait(&AskKey::new("a"), 0, Some(Duration::from_secs(seconds)));
+        let asked =
+            |seconds| patience().wait(&AskKey::new("a"), 0, Some(Duration::from_secs(seconds)));
         assert!(Duration::from_secs(7) <= asked(7) && asked(7) < Duration::from_secs(8));
         assert!(asked(1_000_000) < Duration::from_secs(700));
     }

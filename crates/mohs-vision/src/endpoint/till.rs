@@ -86,9 +86,8 @@ impl Till {
     pub(super) fn reserve(&mut self, expected: &Usage) -> bool {
         let set_aside = self.cost(expected);
         let may_cost = set_aside.max(self.dearest);
-        let is_enough = self
-            .cap
-            .is_none_or(|cap| self.tally.cost_in_all + self.reserved + may_cost <= cap);
+        let is_enough =
+            self.cap.is_none_or(|cap| self.tally.cost_in_all + self.reserved + may_cost <= cap);
         if is_enough {
             self.reserved += set_aside;
         }

@@ -28,10 +28,7 @@ pub struct Remote {
 
 impl Remote {
     /// Holds the classes of an entry against the labels of stimuli; `None` for a model in a file.
-    pub(super) fn check(
-        entry: &ModelEntry,
-        job: &Job<'_>,
-    ) -> Option<Result<Remote, ModelProblem>> {
+    pub(super) fn check(entry: &ModelEntry, job: &Job<'_>) -> Option<Result<Remote, ModelProblem>> {
         let endpoint = entry.endpoint.clone()?;
         let truth = job.stimuli.iter().map(|stimulus| &stimulus.label);
         let classes = labels::names(entry.own_classes().as_ref(), job.folder, truth);
@@ -91,7 +88,8 @@ impl Plan<'_> {
         let n_probes = self.probes.len();
         let told = |idx: usize, reply: Reply| -> Result<(), Told<E>> {
             let (stimulus, probe) = (&self.stimuli()[idx / n_probes], idx % n_probes);
-            let is_answered = !matches!(reply.outcome, ChatOutcome::Failed(_) | ChatOutcome::TooDear);
+            let is_answered =
+                !matches!(reply.outcome, ChatOutcome::Failed(_) | ChatOutcome::TooDear);
             tally.n_from_cache += usize::from(reply.is_known);
             tally.n_asked += usize::from(is_answered && !reply.is_known);
             let outcome = outcome(reply.outcome);
@@ -141,11 +139,7 @@ impl Plan<'_> {
         Ok((n_known, n_unreadable))
     }
 
-    fn chat<'e>(
-        &self,
-        remote: &Remote,
-        endpoint: &'e Endpoint,
-    ) -> Result<Chat<'e>, EvaluateError> {
+    fn chat<'e>(&self, remote: &Remote, endpoint: &'e Endpoint) -> Result<Chat<'e>, EvaluateError> {
         Chat::new(endpoint, &remote.chat, &remote.classes).map_err(|error| remote.failed(error))
     }
 

@@ -178,8 +178,7 @@ fn a_wrong_key_ends_the_run_and_is_not_repeated() {
 #[test]
 fn an_endpoint_that_is_gone_ends_the_run_and_keeps_its_key() {
     let pictures = world(16);
-    let manners =
-        Manners { troubles: vec![vec![Trouble::TellsTheKey; 99]], ..Manners::default() };
+    let manners = Manners { troubles: vec![vec![Trouble::TellsTheKey; 99]], ..Manners::default() };
     let server = StandIn::start(&pictures, manners);
     let entry = EndpointEntry { tries: 2, ..entry(&server.url) };
     let error = ask(&open(&entry, None), &questions(&pictures)).unwrap_err();
@@ -209,15 +208,11 @@ fn a_cap_on_cost_holds_over_runs_and_a_higher_one_goes_on() {
     let one = (300.0 * 10.0 + 4.0 * 100.0) / 1e6;
     let mut n_known = 0;
     for (cap, most) in [(one * 5.5, 5), (one * 5.5, 5), (one * 100.0, 16)] {
-        let entry = EndpointEntry {
-            cost_cap: Some(cap),
-            tokens_per_picture: 200,
-            ..entry(&server.url)
-        };
+        let entry =
+            EndpointEntry { cost_cap: Some(cap), tokens_per_picture: 200, ..entry(&server.url) };
         let endpoint = open(&entry, Some(folder.path()));
         let replies = ask(&endpoint, &questions(&pictures)).unwrap();
-        let n_dear =
-            replies.iter().filter(|reply| reply.outcome == ChatOutcome::TooDear).count();
+        let n_dear = replies.iter().filter(|reply| reply.outcome == ChatOutcome::TooDear).count();
         let tally = endpoint.tally();
         assert!(tally.cost_in_all <= cap, "{tally:?}");
         assert_eq!(tally.n_known, n_known);

@@ -38,7 +38,10 @@ fn pictures_are_drawn_once_whatever_happens_on_the_way() {
             assert_eq!(*was_known, is_known);
         }
         let n_paid = if is_known { 0 } else { 12 };
-        assert_eq!((endpoint.tally().n_paid, endpoint.tally().usage.n_pictures), (n_paid, n_paid as u64));
+        assert_eq!(
+            (endpoint.tally().n_paid, endpoint.tally().usage.n_pictures),
+            (n_paid, n_paid as u64)
+        );
         assert!((endpoint.tally().cost_in_all - 12.0 * 0.04).abs() < 0.01);
     }
     // The second picture of a prompt is another request.

@@ -101,10 +101,8 @@ impl StandIn {
     pub(crate) fn start(known: &[(Rgb8, Class)], manners: Manners) -> StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").expect("because a port is free");
         let port = listener.local_addr().expect("because it is bound").port();
-        let known: BTreeMap<Vec<u8>, &'static str> = known
-            .iter()
-            .map(|(pixels, class)| (pixels.bytes().to_vec(), class.name()))
-            .collect();
+        let known: BTreeMap<Vec<u8>, &'static str> =
+            known.iter().map(|(pixels, class)| (pixels.bytes().to_vec(), class.name())).collect();
         let seen = Arc::new(Mutex::new(Seen::default()));
         let (known, manners) = (Arc::new(known), Arc::new(manners));
         let shared = Arc::clone(&seen);
@@ -191,7 +189,12 @@ fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
         Trouble::Hangs => std::thread::sleep(LONG),
         Trouble::TooMany(wait) => {
             let header = format!("Retry-After: {wait}\r\n");
-            answer(stream, "429 Too Many Requests", &header, "{\"error\": {\"message\": \"slow\"}}");
+            answer(
+                stream,
+                "429 Too Many Requests",
+                &header,
+                "{\"error\": {\"message\": \"slow\"}}",
+            );
         }
         Trouble::Down => answer(stream, "503 Service Unavailable", "", "down"),
         Trouble::TellsTheKey => {
@@ -219,7 +222,8 @@ fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
 }
 
 fn answer(stream: &mut TcpStream, status: &str, headers: &str, body: &str) {
-    let kind = if headers.contains("Content-Type") { "" } else { "Content-Type: application/json\r\n" };
+    let kind =
+        if headers.contains("Content-Type") { "" } else { "Content-Type: application/json\r\n" };
     let text = format!(
         "HTTP/1.1 {status}\r\n{headers}{kind}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()

@@ -10,8 +10,18 @@ use crate::mohs::Place;
 fn a_ladder_of_the_world_has_nine_steps_and_is_drawn_once() {
     let place = Place::new();
     let args = [
-        "ladder", "build", "world", "rungs", "--scenes", "2", "--size", "48", "--classes",
-        "mug,bird", "--attributes", "size,style",
+        "ladder",
+        "build",
+        "world",
+        "rungs",
+        "--scenes",
+        "2",
+        "--size",
+        "48",
+        "--classes",
+        "mug,bird",
+        "--attributes",
+        "size,style",
     ];
     let ran = place.run(&args).ok();
     assert!(ran.stderr().contains("72 pictures, 72 of them new"), "{}", ran.all());
@@ -23,7 +33,9 @@ fn a_ladder_of_the_world_has_nine_steps_and_is_drawn_once() {
         assert_eq!(table.matches(&format!(",{level},")).count(), n);
     }
     for sheet in ["size", "style"] {
-        assert!(100 < pixels::read(&place.path(&format!("rungs/contact/{sheet}.png"))).unwrap().width());
+        assert!(
+            100 < pixels::read(&place.path(&format!("rungs/contact/{sheet}.png"))).unwrap().width()
+        );
     }
     let picture = place.bytes("rungs/stimuli/mug-size-01-5.png");
     std::fs::remove_file(place.path("rungs/stimuli/mug-size-01-5.png")).unwrap();
@@ -73,8 +85,8 @@ fn a_ladder_of_photos_carries_masks_along_and_says_what_it_leaves_out() {
     for line in table.lines().skip(1).step_by(7) {
         let cells: Vec<&str> = line.split(',').collect();
         let picture = pixels::read(&place.path(&format!("rungs/{}", cells[1]))).unwrap();
-        let mask =
-            masks::read(&place.path(&format!("rungs/{}", cells[5])), &ObjectPixels::NotZero).unwrap();
+        let mask = masks::read(&place.path(&format!("rungs/{}", cells[5])), &ObjectPixels::NotZero)
+            .unwrap();
         assert_eq!((picture.width(), picture.height()), (mask.width(), mask.height()));
         assert!(0 < mask.area(), "{line}");
     }

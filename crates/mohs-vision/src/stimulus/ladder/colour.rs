@@ -65,9 +65,8 @@ fn mean(photo: &Photo, weight: impl Fn(usize) -> f32) -> [f32; 3] {
 }
 
 fn oklab(colour: Colour) -> [f32; 3] {
-    let [r, g, b] = colour.map(|c| {
-        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-    });
+    let [r, g, b] =
+        colour.map(|c| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
     let l = (0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b).cbrt();
     let m = (0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b).cbrt();
     let s = (0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b).cbrt();

@@ -317,9 +317,8 @@ mod tests {
         let error = |canvas: &Canvas| {
             let pairs = canvas.pixels.iter().zip(&picture.pixels).zip(&hole);
             let inside = pairs.filter(|(_, is_hole)| **is_hole);
-            let sum: f32 = inside
-                .map(|((a, b), _)| (0..3).map(|c| (a[c] - b[c]).abs()).sum::<f32>())
-                .sum();
+            let sum: f32 =
+                inside.map(|((a, b), _)| (0..3).map(|c| (a[c] - b[c]).abs()).sum::<f32>()).sum();
             sum / (24.0 * 24.0 * 3.0)
         };
         // One flat colour would be about 0.33 off.

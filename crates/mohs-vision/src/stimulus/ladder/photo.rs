@@ -170,13 +170,11 @@ fn canvas(picture: &Rgb8) -> Canvas {
 fn bounds(cover: &Field) -> Bounds {
     let (width, height) = (cover.width, cover.height);
     let is_object = |x: usize, y: usize| 0.5 <= cover.values[y * width + x];
-    let columns: Vec<bool> =
-        (0..width).map(|x| (0..height).any(|y| is_object(x, y))).collect();
+    let columns: Vec<bool> = (0..width).map(|x| (0..height).any(|y| is_object(x, y))).collect();
     let rows: Vec<bool> = (0..height).map(|y| (0..width).any(|x| is_object(x, y))).collect();
     let first = |line: &[bool]| line.iter().position(|is_set| *is_set).unwrap_or(0);
     let last = |line: &[bool]| line.iter().rposition(|is_set| *is_set).map_or(0, |at| at + 1);
-    let (left, right, top, bottom) =
-        (first(&columns), last(&columns), first(&rows), last(&rows));
+    let (left, right, top, bottom) = (first(&columns), last(&columns), first(&rows), last(&rows));
     // An outline that ends a hair before the frame is cut off as well.
     let near = (width.max(height) / 200).max(1);
     Bounds {

@@ -18,11 +18,16 @@ pub(super) fn scene(photo: &Photo, step: Step) -> Result<Scene, Unfit> {
     }
     let start = bounds.longest() / photo.shorter_side();
     if start < LEAST_START {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a percentage"
+        )]
         return Err(Unfit::Small((start * 100.0) as u32));
     }
     let scale = (SMALLEST / start).powf(step.narrow());
-    let fixed = |at_start: bool, at_end: bool, otherwise: f32, side: usize| match (at_start, at_end) {
+    let fixed = |at_start: bool, at_end: bool, otherwise: f32, side: usize| match (at_start, at_end)
+    {
         (true, _) => 0.0,
         (_, true) => side as f32,
         _ => otherwise,

@@ -63,7 +63,8 @@ fn masks_go_where_the_object_goes() {
         let pixel = &rung.pixels.bytes()[at * 3..at * 3 + 3];
         120 < pixel[0] && pixel[1] < 90 && pixel[2] < 90
     };
-    for attribute in [Attribute::Position, Attribute::Size, Attribute::Rotation, Attribute::Viewpoint]
+    for attribute in
+        [Attribute::Position, Attribute::Size, Attribute::Rotation, Attribute::Viewpoint]
     {
         for rung in ladder(&photo, attribute) {
             let bits = rung.mask.to_bitmap();

@@ -49,11 +49,7 @@ type Matrix = [[f32; 3]; 3];
 fn homography(yaw: f32, pitch: f32, eye: f32) -> Matrix {
     let (sy, cy) = yaw.sin_cos();
     let (sp, cp) = pitch.sin_cos();
-    [
-        [eye * cy, eye * sy * sp, 0.0],
-        [0.0, eye * cp, 0.0],
-        [-sy, cy * sp, eye],
-    ]
+    [[eye * cy, eye * sy * sp, 0.0], [0.0, eye * cp, 0.0], [-sy, cy * sp, eye]]
 }
 
 /// Returns the inverse up to a positive factor, which a homography does not mind.

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use mohs_data::Extra;
 use mohs_vision::stimulus::ladder::{LADDER_VERSION, Step, world_recipes};
-use mohs_vision::world::{
-    Attribute, Class, LARGEST_SIDE, Recipe, SMALLEST_SIDE, WorldPlan, draw,
-};
+use mohs_vision::world::{Attribute, Class, LARGEST_SIDE, Recipe, SMALLEST_SIDE, WorldPlan, draw};
 use rayon::prelude::*;
 
 use super::units::{self, Made};
