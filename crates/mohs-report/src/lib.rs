@@ -24,8 +24,7 @@ mod width;
 
 pub use csv::{
     ATTACK_TABLES, AskedRow, LADDER_TABLES, MODEL_TABLES, annotators_csv, asked_csv, attack_tables,
-    designs_csv, ladder_tables,
-    model_tables, objects_csv, render_csv, render_stimulus_effects,
+    designs_csv, ladder_tables, model_tables, objects_csv, render_csv, render_stimulus_effects,
 };
 pub use html::{render_html, stimuli_for_gallery};
 pub use picture::{AttackedPicture, Pictures, Thumbnail};

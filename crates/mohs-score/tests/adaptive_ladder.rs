@@ -18,8 +18,9 @@ fn small(n_resamples: usize, n_threads: usize) -> DesignComparison {
         confidence: 0.95,
         seed: Seed(1),
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-    pool.install(|| compare(&setting)).unwrap()
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
+    let pool = pool.expect("because threads can be had");
+    pool.install(|| compare(&setting)).expect("because the setting is sound")
 }
 
 #[test]

@@ -5,8 +5,8 @@ use clap::builder::styling::{AnsiColor, Effects};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    adapt, attack, check, completions, demo, engines, eval, export, fit, import, init, ladder, merge,
-    network, prepare, report, score, serve, simulate,
+    adapt, attack, check, completions, demo, engines, eval, export, fit, import, init, ladder,
+    merge, network, prepare, report, score, serve, simulate,
 };
 
 const STYLES: Styles = Styles::styled()

@@ -68,7 +68,6 @@ impl World {
 
     /// Has the network add normal noise to its input, new at every call. Needs ONNX Runtime, as
     /// rten draws nothing; where it is missing, says so and returns nothing.
-    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
     fn with_noise(mut self, spread: f32) -> Option<World> {
         let variable = std::env::var_os("ORT_DYLIB_PATH").map(Into::into);
         if variable.is_none() {

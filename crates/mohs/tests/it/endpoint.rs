@@ -33,7 +33,9 @@ fn place(url: &str, more: &str) -> Place {
 const ARGS: [&str; 6] = ["eval", "eval.toml", "--engine", "rten", "--format", "json"];
 
 fn eval(place: &Place) -> Ran {
-    place.run_where(&ARGS, |command| drop(command.env("MOHS_TEST_KEY", KEY)))
+    place.run_where(&ARGS, |command| {
+        command.env("MOHS_TEST_KEY", KEY);
+    })
 }
 
 /// Looks through everything below a folder.
@@ -94,7 +96,9 @@ fn a_key_that_is_not_set_or_not_taken_is_said_without_it() {
     let manners = Manners { key: Some("another"), ..Manners::default() };
     let server = StandIn::start(&world(N), manners);
     let place = place(&server.url, "");
-    let without = place.run_where(&ARGS, |command| drop(command.env_remove("MOHS_TEST_KEY")));
+    let without = place.run_where(&ARGS, |command| {
+        command.env_remove("MOHS_TEST_KEY");
+    });
     assert_eq!(without.code(), 2);
     assert!(without.stderr().contains("$MOHS_TEST_KEY is not set"), "{}", without.all());
     let wrong = eval(&place);

@@ -59,7 +59,7 @@ fn photos(place: &Place) {
     // An object that the frame cuts off.
     let grey = |object: u8, other: u8| {
         let bytes = (0..96 * 96).flat_map(|at| [if at % 96 < 40 { object } else { other }; 3]);
-        pixels::Rgb8::new(96, 96, bytes.collect()).unwrap().to_png()
+        pixels::Rgb8::new(96, 96, bytes.collect()).expect("because the sides fit").to_png()
     };
     place.write("wall.png", grey(200, 60));
     place.write("wall-mask.png", grey(255, 0));
