@@ -218,7 +218,8 @@ fn a_cap_on_cost_holds_over_runs_and_a_higher_one_goes_on() {
         assert_eq!(tally.n_known, n_known);
         assert_eq!(tally.n_paid + tally.n_known + n_dear, 16);
         n_known = tally.n_paid + tally.n_known;
-        assert!(n_known <= most && most - 2 <= n_known, "{n_known} of {most}");
+        // Before the first answer its price is a guess, and a high one.
+        assert!(0 < n_known && n_known <= most, "{n_known} of {most}");
     }
     assert_eq!(server.seen().paid(), (16, 1));
 }

@@ -76,7 +76,7 @@ fn every_trouble_passes_rows_are_ordinary_and_the_key_is_nowhere() {
 #[test]
 fn refusals_and_unmatched_answers_are_failed_rows_that_say_so() {
     let manners = Manners {
-        wording: Some("not sure, perhaps a {class}".to_owned()),
+        wording: Some("it is not a {class}".to_owned()),
         refuses: vec!["bird"],
         ..Manners::default()
     };
@@ -86,7 +86,7 @@ fn refusals_and_unmatched_answers_are_failed_rows_that_say_so() {
     assert_eq!(ran.code(), 1, "{}", ran.all());
     let written = place.read("predictions.csv");
     assert!(written.contains("refused to answer: “I would rather not say.”"), "{written}");
-    assert!(written.contains("unmatched answer, a class that it is not: “not sure"), "{written}");
+    assert!(written.contains("unmatched answer, a class that it is not: “it is not"), "{written}");
     assert!(ran.stderr().contains("unmatched answer, a class that it is not (first: s0)"));
     assert_eq!(server.seen().paid(), (N, 1));
 }

@@ -233,7 +233,8 @@ mod tests {
         for (name, rows) in &ACCURACIES {
             for entry in rows.iter().flatten() {
                 let right = entry * 2.7;
-                assert!((right - right.round()).abs() < 0.02, "{name} {entry}");
+                // Two decimals, one of them cut off instead of rounded.
+                assert!((right - right.round()).abs() < 0.025, "{name} {entry}");
                 n_entries += 1;
             }
         }
