@@ -153,6 +153,8 @@ fn serve(
         plan.and_then(|plan| plan.get(*attempt - 1)).copied()
     };
     std::thread::sleep(manners.thinks);
+    // Before the answer: whoever reads it may ask the next question at once.
+    seen.lock().expect("because nobody panics with it").at_once -= 1;
     let key = headers.get("authorization").cloned().unwrap_or_default();
     match (trouble, manners.key) {
         (Some(trouble), _) => make_trouble(&mut stream, trouble, &key),
@@ -178,7 +180,6 @@ fn serve(
             }
         }
     }
-    seen.lock().expect("because nobody panics with it").at_once -= 1;
 }
 
 fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {

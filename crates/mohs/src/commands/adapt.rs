@@ -272,6 +272,7 @@ fn test(
     rules: &Rules,
     ui: &Ui,
 ) -> Result<Tested, CliError> {
+    rules.estimator.check(&rules.design)?;
     let ladder = ladder(stimuli, rules)?;
     let hints = references.map(|references| references.hints(&ladder));
     let mut test = AdaptiveTest::new(

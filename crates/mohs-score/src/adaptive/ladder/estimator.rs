@@ -24,6 +24,7 @@ pub(super) mod tier_pooled;
 use mohs_data::nearest;
 use serde::{Deserialize, Serialize};
 
+use super::design::Design;
 use super::population::{Group, LadderError};
 use super::record::Record;
 
@@ -117,17 +118,24 @@ impl EstimatorKind {
         matches!(self, Self::Stratified | Self::ControlVariate | Self::Aipw)
     }
 
-    /// Makes the estimator of a record; refuses one that would be wrong about it.
-    pub fn of<'r>(self, record: &'r Record<'_>) -> Result<Box<dyn Estimator + 'r>, LadderError> {
-        let is_misfit = if record.is_predictable() {
-            self == Self::SittingMeans
-        } else {
-            self.needs_predictable()
-        };
+    /// Refuses an estimator that would be wrong about a design, before anything is asked.
+    pub fn check(self, design: &Design) -> Result<(), LadderError> {
+        self.check_for(!matches!(design, Design::Gre { .. }))
+    }
+
+    fn check_for(self, is_predictable: bool) -> Result<(), LadderError> {
+        let is_misfit =
+            if is_predictable { self == Self::SittingMeans } else { self.needs_predictable() };
         if is_misfit {
-            let design = if record.is_predictable() { "static or neyman" } else { "gre" };
+            let design = if is_predictable { "static or neyman" } else { "gre" };
             return Err(LadderError::Misfit { estimator: self.name(), design: design.into() });
         }
+        Ok(())
+    }
+
+    /// Makes the estimator of a record; refuses one that would be wrong about it.
+    pub fn of<'r>(self, record: &'r Record<'_>) -> Result<Box<dyn Estimator + 'r>, LadderError> {
+        self.check_for(record.is_predictable())?;
         Ok(match self {
             Self::Raw => Box::new(raw::Raw { record }),
             Self::TierPooled => Box::new(tier_pooled::TierPooled { record }),
