@@ -105,7 +105,14 @@ impl App {
                 return Err(LaunchError::SameName { name }.into());
             }
         }
+        let stored = store.write(study::all).await?;
         for hosted in studies.values() {
+            let found = hosted.study.task.as_str();
+            let known = stored.iter().find(|(name, _)| *name == hosted.name);
+            if let Some((name, task)) = known.filter(|(_, task)| task != found) {
+                let (name, stored) = (name.clone(), task.clone());
+                return Err(LaunchError::OtherTask { name, stored, found }.into());
+            }
             let hosted: Arc<Hosted> = Arc::clone(hosted);
             store.write(move |tx| launch::launch(tx, &hosted, now_ms)).await?;
         }

@@ -84,6 +84,26 @@ pub enum LaunchError {
         /// How many.
         n_components: usize,
     },
+    /// A right answer that nobody can give.
+    #[error("`{label}`, the label of {n} stimuli, is not among the `labels` of the study")]
+    NotOnOffer {
+        /// The first such label.
+        label: String,
+        /// How many stimuli have one.
+        n: usize,
+    },
+    /// The database has trials of another task under this name.
+    #[error(
+        "the database has the study `{name}` with task `{stored}`, but its task is `{found}` now"
+    )]
+    OtherTask {
+        /// The study's name.
+        name: String,
+        /// The task in the database.
+        stored: String,
+        /// The task in study.toml.
+        found: &'static str,
+    },
     /// Two studies have the same name.
     #[error("two studies are called `{name}` in addresses")]
     SameName {
@@ -111,6 +131,14 @@ impl LaunchError {
                 "raise links_per_group or pairs_per_stimulus under [pairs] \
                 in study.toml, so that all stimuli can be put on one scale"
                     .into()
+            }
+            Self::NotOnOffer { .. } => {
+                "add the label to `labels` in study.toml, or leave `labels` \
+                away to offer those of the stimuli"
+                    .into()
+            }
+            Self::OtherTask { .. } => {
+                "give the study another `name`, or another database with --db".into()
             }
             Self::SameName { .. } => "change `name` in one of the study files".into(),
         })
@@ -152,12 +180,14 @@ impl Hosted {
         if study.task != Task::Pairs && labels.len() < 2 {
             return Err(LaunchError::FewLabels { folder: folder.into(), n: labels.len() });
         }
+        check_on_offer(&study, &prepared, &labels)?;
         let pairs = match study.task {
             Task::Pairs => pairs::design(&prepared, &study.pairs, study.prepare.seed)?,
             _ => PairDesign::default(),
         };
         let name = address_name(&study.name);
-        let info = info(&name, folder, &study, &labels, pairs.pairs.len())?;
+        let n_sources = prepared.iter().map(|row| &row.source).collect::<BTreeSet<_>>().len();
+        let info = info(&name, folder, &study, &labels, (pairs.pairs.len(), n_sources))?;
         #[expect(clippy::cast_precision_loss, reason = "labels are few")]
         let guess_rate = study.score.guess_rate.unwrap_or(1.0 / labels.len().max(1) as f64);
         let curve = Curve::new(guess_rate, 0.02, study.score.criterion);
@@ -214,6 +244,25 @@ impl Hosted {
     /// Returns the time a lease lasts.
     pub fn lease_ms(&self) -> i64 {
         i64::from(self.study.page.lease_minutes) * 60_000
+    }
+}
+
+/// Where people choose among labels, the right one must be there.
+fn check_on_offer(
+    study: &Study,
+    prepared: &[Prepared],
+    labels: &[String],
+) -> Result<(), LaunchError> {
+    let is_missing = |row: &&Prepared| {
+        labels.binary_search_by(|label| label.as_str().cmp(row.label.as_str())).is_err()
+    };
+    let missing: Vec<&Prepared> = prepared.iter().filter(is_missing).collect();
+    match missing.first() {
+        Some(first) if study.task != Task::Pairs => Err(LaunchError::NotOnOffer {
+            label: first.label.as_str().into(),
+            n: missing.iter().map(|row| &row.stimulus).collect::<BTreeSet<_>>().len(),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -281,7 +330,7 @@ fn info(
     folder: &Path,
     study: &Study,
     labels: &[String],
-    n_pairs: usize,
+    (n_pairs, n_sources): (usize, usize),
 ) -> Result<StudyInfo, LaunchError> {
     let page = &study.page;
     let (flash, beep) = (&study.flash, &study.beep);
@@ -302,8 +351,8 @@ fn info(
                 + beep.trials_per_block as f64 * (mean / 1_000.0 + 1.2 * beep.beeps_ms.len() as f64)
         }
         Task::Pairs => study.pairs.trials_per_participant.min(n_pairs) as f64 * 4.0,
-        Task::Rate => study.rate.trials_per_participant as f64 * 5.0,
-        Task::Flash | Task::Masks => flash.trials_per_participant as f64 * 6.0,
+        Task::Rate => study.rate.trials_per_participant.min(n_sources) as f64 * 5.0,
+        Task::Flash | Task::Masks => flash.trials_per_participant.min(n_sources) as f64 * 6.0,
     };
     Ok(StudyInfo {
         study: name.into(),

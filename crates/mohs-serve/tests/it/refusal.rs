@@ -4,7 +4,9 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::Request;
 use mohs_data::Task;
+use mohs_serve::app::{App, Setup, StartError};
 use mohs_serve::bots::{Bot, Transport, join_request};
+use mohs_serve::hosted::{Hosted, LaunchError};
 use mohs_serve::token::Role;
 use mohs_serve::wire::EventBody;
 use tempfile::TempDir;
@@ -206,7 +208,8 @@ async fn script_in_names_is_only_text() {
     let folder = TempDir::new().unwrap();
     crate::folder::study(&folder.path().join("study"), "study", Task::Rate, (12, 3), |study| {
         study.page.title = Some("<script>alert(1)</script>".into());
-        study.labels = vec!["<img src=x onerror=alert(1)>".into(), "label-0".into()];
+        let labels = ["<img src=x onerror=alert(1)>", "label-0", "label-1", "label-2"];
+        study.labels = labels.map(Into::into).to_vec();
     });
     let server = TestServer::over(folder, &["study"]).await;
     let token = server.app.secret.admin_token(Role::Owner);
@@ -250,4 +253,26 @@ async fn machines_can_watch_and_read_about_the_server() {
     assert_eq!(document["openapi"], "3.1.0");
     let (status, _, headers) = get(&server, "/").await;
     assert_eq!((status, headers["location"].to_str().unwrap()), (307, "/s/study"));
+}
+
+#[test]
+fn a_study_whose_answers_leave_out_a_right_one_is_not_hosted() {
+    let folder = TempDir::new().unwrap();
+    crate::folder::study(folder.path(), "study", Task::Flash, (8, 4), |study| {
+        study.labels = vec!["label-0".into(), "label-1".into()];
+    });
+    let Err(error) = Hosted::read(folder.path()) else { panic!("it was taken") };
+    assert!(matches!(&error, LaunchError::NotOnOffer { n: 4, label } if label == "label-2"));
+    assert!(error.hint().unwrap().contains("labels"));
+}
+
+#[tokio::test]
+async fn a_study_that_has_become_another_task_is_not_mixed_with_what_it_was() {
+    let server = TestServer::start(Task::Flash, (8, 4), |_| ()).await;
+    let folder = server.folder.path().join("study");
+    crate::folder::study(&folder, "study", Task::Rate, (8, 4), |_| ());
+    let hosted = vec![std::sync::Arc::new(Hosted::read(&folder).unwrap())];
+    let again = App::start(server.app.store.clone(), hosted, Setup::default()).await;
+    let Err(StartError::Launch(error)) = again else { panic!("it was started") };
+    assert!(matches!(error, LaunchError::OtherTask { found: "rate", .. }));
 }

@@ -88,7 +88,7 @@ pub struct Rung {
     pub pixels: Rgb8,
     /// Where the object is seen.
     pub mask: Mask,
-    /// How far the attribute went, in the unit of [`unit`].
+    /// How far the attribute went, in the unit of [`fn@unit`].
     pub amount: f64,
 }
 

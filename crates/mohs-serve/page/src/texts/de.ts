@@ -54,7 +54,7 @@ export const de: Texts = {
     rights: [
       "Die Teilnahme ist freiwillig. Sie können jederzeit aufhören, ohne einen Grund zu nennen.",
       "Wir speichern Ihre Antworten, deren Zeitpunkte und die Art Ihres Browsers und Bildschirms. Wir speichern weder Ihren Namen noch Ihre Internetadresse.",
-      "Sie können Ihre Daten während der Studie jederzeit löschen lassen: Jede Seite hat dafür einen Knopf.",
+      "Sie können Ihre Daten während der Studie jederzeit löschen lassen: Jede Seite hat dafür einen Knopf, außer während Bilder gezeigt werden.",
     ],
     photosensitive: "Bilder erscheinen und verschwinden schnell. Bitte nehmen Sie nicht teil, wenn Sie eine fotosensitive Epilepsie haben oder Ihnen von flackerndem Licht schon einmal unwohl geworden ist. Sitzen Sie in einem hellen Raum.",
     read: "Ich habe das gelesen und möchte teilnehmen.",

@@ -54,7 +54,7 @@ export const en = {
     rights: [
       "Taking part is voluntary. You can stop at any time, without giving a reason.",
       "We store your answers, their timing, and what kind of browser and screen you use. We do not store your name or your internet address.",
-      "You can have your data deleted at any time during the study: every page has a button for it.",
+      "You can have your data deleted at any time during the study: every page has a button for it, except while pictures are shown.",
     ],
     photosensitive: "Pictures appear and vanish quickly. Please do not take part if you have photosensitive epilepsy, or if flashing light has ever made you feel unwell. Sit in a well-lit room.",
     read: "I have read this and I want to take part.",
