@@ -26,7 +26,7 @@ accept *args:
 # Rewrite generated files, such as the command-line reference
 gen:
     MOHS_GENERATE=1 cargo test -p mohs --test it reference
-    MOHS_GENERATE=1 cargo test -p mohs-graph --test operator_page
+    MOHS_GENERATE=1 cargo test -p mohs-graph --test it operator_page
 
 # Run the whole story on built-in data; ends with mohs-demo/report.html
 demo *args:

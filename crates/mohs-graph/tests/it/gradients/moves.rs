@@ -2,9 +2,9 @@
 
 use mohs_graph::Tensor;
 
-use crate::cases::Case;
-use crate::draw::{Draw, wholes};
-use crate::trial::Trial;
+use super::cases::Case;
+use super::draw::{Draw, wholes};
+use super::trial::Trial;
 
 fn reshape(draw: &mut Draw) -> Trial {
     let shape = draw.shape(1, 3);

@@ -21,7 +21,7 @@ struct Golden {
 }
 
 fn golden() -> Golden {
-    let text = include_str!("../fixtures/golden/bradley_terry.json");
+    let text = include_str!("../../fixtures/golden/bradley_terry.json");
     serde_json::from_str(text).expect("because the fixture is ours")
 }
 

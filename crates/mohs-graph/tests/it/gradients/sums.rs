@@ -1,8 +1,8 @@
 //! Cases of operators that sum: reductions, products of matrices, normalisations, softmax.
 
-use crate::cases::Case;
-use crate::draw::{Draw, tensor, wholes};
-use crate::trial::Trial;
+use super::cases::Case;
+use super::draw::{Draw, tensor, wholes};
+use super::trial::Trial;
 
 fn reduce(draw: &mut Draw, op: &'static str, low: f64, high: f64) -> Trial {
     let shape = draw.shape(1, 3);
@@ -23,7 +23,7 @@ fn reduce(draw: &mut Draw, op: &'static str, low: f64, high: f64) -> Trial {
 fn product(draw: &mut Draw) -> Trial {
     let mut trial = reduce(draw, "ReduceProd", -2.0, 2.0);
     // Zeros among the factors are no kinks.
-    if let (true, Some(crate::trial::Input::Moving(x))) = (draw.chance(), trial.inputs.first_mut())
+    if let (true, Some(super::trial::Input::Moving(x))) = (draw.chance(), trial.inputs.first_mut())
     {
         let mut numbers = x.to_f64().expect("because the input is floats");
         for _ in 0..2 {

@@ -2,9 +2,9 @@
 
 use mohs_graph::{ElementType, Tensor};
 
-use crate::cases::Case;
-use crate::draw::Draw;
-use crate::trial::Trial;
+use super::cases::Case;
+use super::draw::Draw;
+use super::trial::Trial;
 
 /// One input of some shape, with numbers in a range.
 fn unary(draw: &mut Draw, op: &'static str, low: f64, high: f64) -> Trial {
@@ -84,13 +84,13 @@ fn clip(draw: &mut Draw) -> Trial {
     let mut trial = kinked(draw, "Clip", -2.0, 2.0, &[low, high]);
     trial = match draw.size(0, 2) {
         0 => trial.absent(),
-        1 => trial.fixed(crate::draw::tensor(&[], vec![low])),
-        _ => trial.moving(crate::draw::tensor(&[], vec![low])),
+        1 => trial.fixed(super::draw::tensor(&[], vec![low])),
+        _ => trial.moving(super::draw::tensor(&[], vec![low])),
     };
     match draw.size(0, 2) {
         0 => trial,
-        1 => trial.fixed(crate::draw::tensor(&[], vec![high])),
-        _ => trial.moving(crate::draw::tensor(&[], vec![high])),
+        1 => trial.fixed(super::draw::tensor(&[], vec![high])),
+        _ => trial.moving(super::draw::tensor(&[], vec![high])),
     }
 }
 

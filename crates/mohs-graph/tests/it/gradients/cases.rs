@@ -1,8 +1,8 @@
 //! The list of cases: one generator of trials for every operator with a gradient.
 
-use crate::draw::Draw;
-use crate::trial::Trial;
-use crate::{elementwise, moves, pictures, sums};
+use super::draw::Draw;
+use super::trial::Trial;
+use super::{elementwise, moves, pictures, sums};
 
 /// How trials of one operator are drawn.
 pub(crate) struct Case {

@@ -2,9 +2,9 @@
 
 use mohs_graph::Tensor;
 
-use crate::cases::Case;
-use crate::draw::{Draw, wholes};
-use crate::trial::Trial;
+use super::cases::Case;
+use super::draw::{Draw, wholes};
+use super::trial::Trial;
 
 /// A window over one or two dimensions, and a picture that it fits into.
 struct Window {
@@ -178,7 +178,7 @@ fn resize(draw: &mut Draw) -> Trial {
     }
     if draw.chance() {
         let scales = [1.0, 1.0, draw.one_of(&[0.5, 1.5, 2.0]), draw.one_of(&[0.75, 1.0, 2.5])];
-        return trial.fixed(crate::draw::tensor(&[4], scales.to_vec())).free_batch(draw, &[0]);
+        return trial.fixed(super::draw::tensor(&[4], scales.to_vec())).free_batch(draw, &[0]);
     }
     let sizes = [draw.whole(1, 5), draw.whole(1, 5)];
     if draw.chance() {

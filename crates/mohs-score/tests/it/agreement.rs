@@ -237,7 +237,7 @@ fn pairs_and_conditions_are_those_of_the_reference(found: &Agreement) {
 /// Golden: lme4 1.1.31 under R 4.2.2 on the same file; `fixtures/mixed_logistic.R` made both.
 #[test]
 fn participant_and_stimulus_effects_are_those_of_lme4() {
-    let rows: Vec<Vec<&str>> = include_str!("fixtures/mixed_logistic.csv")
+    let rows: Vec<Vec<&str>> = include_str!("../fixtures/mixed_logistic.csv")
         .lines()
         .skip(1)
         .map(|line| line.split(',').collect())

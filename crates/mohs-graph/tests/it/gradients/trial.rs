@@ -9,7 +9,7 @@ use mohs_graph::build::{Builder, Value};
 use mohs_graph::grad::{self, GradError};
 use mohs_graph::{Attribute, Dim, ElementType, Graph, Tensor, eval, normalise};
 
-use crate::draw::{Draw, tensor};
+use super::draw::{Draw, tensor};
 
 /// How far one number moves to each side.
 const STEP: f64 = 1e-5;

@@ -67,47 +67,47 @@ fn difference(found: &Tensor, expected: &Tensor) -> Option<String> {
 
 #[test]
 fn convolutions_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/conv.onnx"));
-    check(include_bytes!("fixtures/operators/conv_transpose.onnx"));
+    check(include_bytes!("../fixtures/operators/conv.onnx"));
+    check(include_bytes!("../fixtures/operators/conv_transpose.onnx"));
 }
 
 #[test]
 fn pools_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/pool.onnx"));
+    check(include_bytes!("../fixtures/operators/pool.onnx"));
 }
 
 #[test]
 fn resizing_is_that_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/resize.onnx"));
+    check(include_bytes!("../fixtures/operators/resize.onnx"));
 }
 
 #[test]
 fn normalisations_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/norm.onnx"));
-    check(include_bytes!("fixtures/operators/norm_older.onnx"));
+    check(include_bytes!("../fixtures/operators/norm.onnx"));
+    check(include_bytes!("../fixtures/operators/norm_older.onnx"));
 }
 
 #[test]
 fn sums_of_products_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/einsum.onnx"));
+    check(include_bytes!("../fixtures/operators/einsum.onnx"));
 }
 
 #[test]
 fn moving_elements_is_that_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/shape.onnx"));
+    check(include_bytes!("../fixtures/operators/shape.onnx"));
 }
 
 #[test]
 fn gathering_and_scattering_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/index.onnx"));
+    check(include_bytes!("../fixtures/operators/index.onnx"));
 }
 
 #[test]
 fn reductions_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/reduce.onnx"));
+    check(include_bytes!("../fixtures/operators/reduce.onnx"));
 }
 
 #[test]
 fn functions_of_elements_are_those_of_onnxruntime() {
-    check(include_bytes!("fixtures/operators/elementwise.onnx"));
+    check(include_bytes!("../fixtures/operators/elementwise.onnx"));
 }
