@@ -17,7 +17,7 @@ pub use self::transport::{Http, InProcess};
 use crate::token::sha256;
 use crate::wire::{
     Ack, BeepReport, Block, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, EventBatch,
-    EventBody, Failure, JoinRequest, Joined, PlannedTrial, Screen, TrialReport, WithdrawRequest,
+    EventBody, Failure, FlashEvidence, JoinRequest, Joined, PlannedTrial, Screen, TrialReport, WithdrawRequest,
     Withdrawn,
 };
 
@@ -207,6 +207,18 @@ impl<T: Transport> Bot<T> {
             was_visible: true,
             was_fullscreen: true,
             pixel_ratio: self.screen.pixel_ratio,
+            flash: shown.map(|shown| FlashEvidence {
+                version: 1,
+                n_callbacks: shown,
+                shortest_gap_ms: period_ms,
+                longest_gap_ms: period_ms,
+                calm_frames: 30,
+                since_late_ms: None,
+                lags_ms: vec![0.5, 0.5],
+                presented_ms: [0, shown]
+                    .map(|frames| Some(onset_ms + (f64::from(frames) + 0.5) * period_ms))
+                    .to_vec(),
+            }),
             beep: answer.beep(onset_ms),
         }
     }

@@ -385,8 +385,36 @@ pub struct TrialReport {
     pub was_fullscreen: bool,
     /// Device pixels in a CSS pixel.
     pub pixel_ratio: f64,
+    /// Flash: what else the page noted. None from pages that were opened before there was any: they
+    /// are judged by their stamps alone.
+    #[serde(default)]
+    pub flash: Option<FlashEvidence>,
     /// Beep: what happened to it.
     pub beep: Option<BeepReport>,
+}
+
+/// What a page noted while it showed a flash, for the server to judge by. Raw, like all times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct FlashEvidence {
+    /// Version of this list; 1.
+    pub version: u32,
+    /// Animation frames that found the image on, its own included.
+    pub n_callbacks: u32,
+    /// Shortest time between two frames, from the image to the frame after the change to the mask.
+    pub shortest_gap_ms: f64,
+    /// The longest.
+    pub longest_gap_ms: f64,
+    /// Even frames in a row just before the image; 0 where many before them were late.
+    pub calm_frames: u32,
+    /// Time from the last late frame to the image; none when no frame was late.
+    pub since_late_ms: Option<f64>,
+    /// How late the image, and then the mask, were drawn after their stamps, or one of the next
+    /// frames began; counted from the least that was seen.
+    pub lags_ms: Vec<f64>,
+    /// When image and mask were presented, as the browser says; empty where it says nothing.
+    pub presented_ms: Vec<Option<f64>>,
 }
 
 /// A beep, or the ring in its stead.

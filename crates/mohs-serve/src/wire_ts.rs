@@ -28,6 +28,7 @@ fn text() -> String {
         Event::decl(&config),
         EventBody::decl(&config),
         TrialReport::decl(&config),
+        FlashEvidence::decl(&config),
         BeepReport::decl(&config),
         Ack::decl(&config),
         EndRequest::decl(&config),
