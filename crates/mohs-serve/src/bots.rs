@@ -17,8 +17,8 @@ pub use self::transport::{Http, InProcess};
 use crate::token::sha256;
 use crate::wire::{
     Ack, BeepReport, Block, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, EventBatch,
-    EventBody, Failure, FlashEvidence, JoinRequest, Joined, PlannedTrial, Screen, TrialReport, WithdrawRequest,
-    Withdrawn,
+    EventBody, Failure, FlashEvidence, JoinRequest, Joined, PlannedTrial, Screen, TrialReport,
+    Welcome, WithdrawRequest, Withdrawn,
 };
 
 /// How requests travel.
@@ -98,6 +98,15 @@ pub struct Bot<T> {
     last_seq: u32,
     last_hash: String,
     clock_ms: f64,
+}
+
+/// Asks about a study as a page does before consent.
+pub async fn welcome(
+    transport: &impl Transport,
+    study: &str,
+    request: &JoinRequest,
+) -> Result<Welcome, BotError> {
+    ask(transport, &format!("/api/studies/{study}/welcome"), None, request).await
 }
 
 impl<T: Transport> Bot<T> {

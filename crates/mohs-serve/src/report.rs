@@ -251,8 +251,7 @@ fn surroundings(
     if flash.n_callbacks < frames - slack {
         return TimingVerdict::Dropped;
     }
-    let is_even =
-        0.5 * period <= flash.shortest_gap_ms && flash.longest_gap_ms <= 1.5 * period;
+    let is_even = 0.5 * period <= flash.shortest_gap_ms && flash.longest_gap_ms <= 1.5 * period;
     // Long exposures bear a late frame in their middle: the image stays on.
     if slack == 0 && !is_even {
         return TimingVerdict::Dropped;
@@ -474,8 +473,7 @@ pub(crate) mod tests {
             |report| report.offset_ms = Some(1.0),
             |report| report.stamps_ms = vec![0.0; 65],
             |report| {
-                report.flash =
-                    Some(FlashEvidence { since_late_ms: Some(f64::NAN), ..evidence() });
+                report.flash = Some(FlashEvidence { since_late_ms: Some(f64::NAN), ..evidence() });
             },
             |report| {
                 report.flash = Some(FlashEvidence { lags_ms: vec![1.0; 3], ..evidence() });

@@ -14,6 +14,7 @@ fn text() -> String {
     let config = Config::default();
     let types = [
         JoinRequest::decl(&config),
+        Welcome::decl(&config),
         Joined::decl(&config),
         SessionState::decl(&config),
         StudyInfo::decl(&config),

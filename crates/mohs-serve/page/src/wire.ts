@@ -3,6 +3,8 @@
 
 export type JoinRequest = { recruiter: string | null, recruiter_id: string | null, resume: string | null, preview: string | null, browser: string, system: string, };
 
+export type Welcome = { is_known: boolean, study: StudyInfo, };
+
 export type Joined = { session: string, epoch: number, token: string, state: SessionState, pages_done: Array<string>, calibration: Calibration | null, n_done: number, n_total: number, code: string | null, completion_url: string | null, study: StudyInfo, };
 
 export type SessionState = "open" | "ended" | "withdrawn";
