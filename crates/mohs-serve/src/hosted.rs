@@ -74,7 +74,7 @@ pub enum LaunchError {
         task: &'static str,
     },
     /// Fewer than two answers.
-    #[error("`{}` has {n} labels; at least 2 are needed to choose from", folder.display())]
+    #[error("`{}` has too few labels to choose from: at least 2 are needed, found {n}", folder.display())]
     FewLabels {
         /// The study's folder.
         folder: PathBuf,
