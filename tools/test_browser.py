@@ -99,7 +99,7 @@ class Control(http.server.BaseHTTPRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("mohs", type=Path)
-    parser.add_argument("--only", help="tests whose name has this word")
+    parser.add_argument("--only", help="tests whose name matches this regular expression")
     parser.add_argument("--shots", type=Path, help="folder for screenshots")
     args = parser.parse_args()
     if not (shutil.which("node") and shutil.which("npm")):
@@ -122,6 +122,9 @@ def main():
         surroundings = dict(os.environ, BASE_URL=f"http://{server.address}", CHROMIUM=browser,
                             CONTROL_URL=f"http://127.0.0.1:{control.server_port}",
                             SHOTS=str(args.shots or folder / "shots"))
+        links = [line.split()[-1] for line in Path(server.log.name).read_text().splitlines()
+                 if line.startswith("owner") and server.address in line]
+        surroundings["ADMIN_URL"] = links[-1]
         if args.only:
             surroundings["ONLY"] = args.only
         ended = subprocess.run(["node", "test/browser.mjs"], cwd=PAGE, env=surroundings)

@@ -30,6 +30,9 @@ pub struct Study {
     pub version: u64,
     /// A short name, used in reports.
     pub name: String,
+    /// What addresses and the database call the study; made from the name when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What participants do.
     pub task: Task,
     /// The table of stimuli, relative to the study's folder.
@@ -224,6 +227,7 @@ impl Study {
         Self {
             version: Self::VERSION,
             name: name.to_owned(),
+            id: None,
             task,
             stimuli: default_stimuli(),
             labels: Vec::new(),
@@ -265,6 +269,15 @@ impl Study {
             let problem = Problem::BadValue { expected: expected.into(), found, hint };
             Err(FileError::new(path, problem).in_column(key))
         };
+        if self.name.trim().is_empty() {
+            return bad("name", "a name that is not empty", format!("{:?}", self.name));
+        }
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if let Some(id) = &self.id
+            && (id.is_empty() || 60 < id.len() || !id.chars().all(is_plain))
+        {
+            return bad("id", "1 to 60 lower-case letters, digits and hyphens", id.clone());
+        }
         let exposures = &self.flash.exposures_ms;
         let ascending = exposures.windows(2).all(|pair| pair[0] < pair[1]);
         let in_range = exposures.iter().all(|ms| (1.0..3_600_000.0).contains(&ms.value()));

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::clock::Clock;
 use crate::conduct::{launch, lease};
+use crate::design;
 use crate::error::ApiError;
 use crate::hosted::{Hosted, LaunchError};
 use crate::limit::Limits;
@@ -112,6 +113,12 @@ impl App {
             if let Some((name, task)) = known.filter(|(_, task)| task != found) {
                 let (name, stored) = (name.clone(), task.clone());
                 return Err(LaunchError::OtherTask { name, stored, found }.into());
+            }
+            let kept = Arc::clone(hosted);
+            let changes = store.write(move |tx| design::keep(tx, &kept)).await?;
+            if !changes.is_empty() {
+                let name = hosted.name.clone();
+                return Err(LaunchError::OtherDesign { name, changes }.into());
             }
             let hosted: Arc<Hosted> = Arc::clone(hosted);
             store.write(move |tx| launch::launch(tx, &hosted, now_ms)).await?;

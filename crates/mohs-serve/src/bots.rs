@@ -17,8 +17,8 @@ pub use self::transport::{Http, InProcess};
 use crate::token::sha256;
 use crate::wire::{
     Ack, BeepReport, Block, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, EventBatch,
-    EventBody, Failure, JoinRequest, Joined, PlannedTrial, Screen, TrialReport, WithdrawRequest,
-    Withdrawn,
+    EventBody, Failure, FlashEvidence, JoinRequest, Joined, PlannedTrial, Screen, TrialReport,
+    Welcome, WithdrawRequest, Withdrawn,
 };
 
 /// How requests travel.
@@ -98,6 +98,15 @@ pub struct Bot<T> {
     last_seq: u32,
     last_hash: String,
     clock_ms: f64,
+}
+
+/// Asks about a study as a page does before consent.
+pub async fn welcome(
+    transport: &impl Transport,
+    study: &str,
+    request: &JoinRequest,
+) -> Result<Welcome, BotError> {
+    ask(transport, &format!("/api/studies/{study}/welcome"), None, request).await
 }
 
 impl<T: Transport> Bot<T> {
@@ -207,6 +216,18 @@ impl<T: Transport> Bot<T> {
             was_visible: true,
             was_fullscreen: true,
             pixel_ratio: self.screen.pixel_ratio,
+            flash: shown.map(|shown| FlashEvidence {
+                version: 1,
+                n_callbacks: shown,
+                shortest_gap_ms: period_ms,
+                longest_gap_ms: period_ms,
+                calm_frames: 30,
+                since_late_ms: None,
+                lags_ms: vec![0.5, 0.5],
+                presented_ms: [0, shown]
+                    .map(|frames| Some(onset_ms + (f64::from(frames) + 0.5) * period_ms))
+                    .to_vec(),
+            }),
             beep: answer.beep(onset_ms),
         }
     }

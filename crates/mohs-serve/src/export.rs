@@ -182,6 +182,23 @@ fn comparison(row: &dyn Row) -> Option<Comparison> {
     })
 }
 
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Trials or comparisons.
+    pub n: usize,
+    /// Those of them that are void.
+    pub n_void: usize,
+}
+
+impl Written {
+    /// Counts a trial.
+    pub fn add(&mut self, trial: &Trial) {
+        self.n += 1;
+        self.n_void += usize::from(trial.extra.get("state") == Some("voided"));
+    }
+}
+
 /// Writes trials, or comparisons where the task is `pairs`, as CSV or by its ending as Parquet;
 /// returns how many.
 pub fn write_table(
@@ -189,25 +206,25 @@ pub fn write_table(
     study: &str,
     task: Task,
     path: &Path,
-) -> Result<usize, ExportError> {
-    let mut n = 0;
+) -> Result<Written, ExportError> {
+    let mut written = Written::default();
     if task == Task::Pairs {
         let names = ["session", "idx", "input"].map(CompactString::from).into();
         let mut writer = TableWriter::<Comparison>::create(path, names)?;
         each_comparison(tx, study, &mut |comparison| {
-            n += 1;
+            written.n += 1;
             writer.push(comparison)
         })?;
         writer.finish()?;
     } else {
         let mut writer = TableWriter::<Trial>::create(path, extra_names())?;
         each_trial(tx, study, task, &mut |trial| {
-            n += 1;
+            written.add(trial);
             writer.push(trial)
         })?;
         writer.finish()?;
     }
-    Ok(n)
+    Ok(written)
 }
 
 /// Writes raw events as JSON, one a line; returns how many.

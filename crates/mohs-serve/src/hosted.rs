@@ -10,7 +10,10 @@ use mohs_data::{FileError, Gate, Prepared, Study, Task};
 use mohs_score::adaptive::exposure::Prior;
 use mohs_score::human::psychometric::Curve;
 
+use crate::allocate::frames_for;
+use crate::design::Change;
 use crate::plan::pairs::{self, PairDesign};
+use crate::token::sha256;
 use crate::wire::{BeepInfo, StudyInfo};
 
 /// A study ready to be hosted.
@@ -71,7 +74,7 @@ pub enum LaunchError {
         task: &'static str,
     },
     /// Fewer than two answers.
-    #[error("`{}` has {n} labels; at least 2 are needed to choose from", folder.display())]
+    #[error("`{}` has too few labels to choose from: at least 2 are needed, found {n}", folder.display())]
     FewLabels {
         /// The study's folder.
         folder: PathBuf,
@@ -103,6 +106,14 @@ pub enum LaunchError {
         stored: String,
         /// The task in study.toml.
         found: &'static str,
+    },
+    /// The database has data of another design under this name.
+    #[error("the database has data of the study `{name}` that were collected with another design")]
+    OtherDesign {
+        /// The study's name.
+        name: String,
+        /// What is another now.
+        changes: Vec<Change>,
     },
     /// Two studies have the same name.
     #[error("two studies are called `{name}` in addresses")]
@@ -138,9 +149,13 @@ impl LaunchError {
                     .into()
             }
             Self::OtherTask { .. } => {
-                "give the study another `name`, or another database with --db".into()
+                "give the study another `id` in study.toml, or another database with --db".into()
             }
-            Self::SameName { .. } => "change `name` in one of the study files".into(),
+            Self::OtherDesign { .. } => "set it back, or host it as another study: with another \
+                `id` in study.toml, or another database with --db; data of two designs are not one \
+                study"
+                .into(),
+            Self::SameName { .. } => "give one of them an `id` of its own in study.toml".into(),
         })
     }
 }
@@ -176,18 +191,8 @@ impl Hosted {
         prepared: Vec<Prepared>,
         media: BTreeMap<String, PathBuf>,
     ) -> Result<Self, LaunchError> {
-        let labels = labels(&study, &prepared);
-        if study.task != Task::Pairs && labels.len() < 2 {
-            return Err(LaunchError::FewLabels { folder: folder.into(), n: labels.len() });
-        }
-        check_on_offer(&study, &prepared, &labels)?;
-        let pairs = match study.task {
-            Task::Pairs => pairs::design(&prepared, &study.pairs, study.prepare.seed)?,
-            _ => PairDesign::default(),
-        };
-        let name = address_name(&study.name);
-        let n_sources = prepared.iter().map(|row| &row.source).collect::<BTreeSet<_>>().len();
-        let info = info(&name, folder, &study, &labels, (pairs.pairs.len(), n_sources))?;
+        let Hostable { labels, pairs, info } = check(folder, &study, &prepared)?;
+        let name = info.study.clone();
         #[expect(clippy::cast_precision_loss, reason = "labels are few")]
         let guess_rate = study.score.guess_rate.unwrap_or(1.0 / labels.len().max(1) as f64);
         let curve = Curve::new(guess_rate, 0.02, study.score.criterion);
@@ -245,6 +250,67 @@ impl Hosted {
     pub fn lease_ms(&self) -> i64 {
         i64::from(self.study.page.lease_minutes) * 60_000
     }
+}
+
+/// What can be said of a study before its pictures are there.
+#[derive(Debug)]
+pub struct Hostable {
+    /// The answers, in alphabetical order.
+    pub labels: Vec<String>,
+    /// Pairs: which two are judged.
+    pub pairs: PairDesign,
+    /// What the page is told.
+    pub info: StudyInfo,
+}
+
+/// Says whether a study can be hosted, as far as its file, its texts and its stimuli tell. Pictures are
+/// not looked at; `mohs check` asks for it before they are prepared.
+pub fn check(folder: &Path, study: &Study, prepared: &[Prepared]) -> Result<Hostable, LaunchError> {
+    if study.task == Task::Masks {
+        return Err(LaunchError::NoPage { task: study.task.as_str() });
+    }
+    let labels = labels(study, prepared);
+    if study.task != Task::Pairs && labels.len() < 2 {
+        return Err(LaunchError::FewLabels { folder: folder.into(), n: labels.len() });
+    }
+    check_on_offer(study, prepared, &labels)?;
+    let pairs = match study.task {
+        Task::Pairs => pairs::design(prepared, &study.pairs, study.prepare.seed)?,
+        _ => PairDesign::default(),
+    };
+    let name = study.id.clone().unwrap_or_else(|| address_name(&study.name));
+    let n_sources = prepared.iter().map(|row| &row.source).collect::<BTreeSet<_>>().len();
+    let info = info(&name, folder, study, &labels, (pairs.pairs.len(), n_sources))?;
+    Ok(Hostable { labels, pairs, info })
+}
+
+/// An exposure that most screens cannot show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unshowable {
+    /// The exposure that is meant.
+    pub exposure_ms: f64,
+    /// The nearest that a screen of 60 Hz can show, below and above; none below one frame.
+    pub nearest_ms: (Option<f64>, f64),
+}
+
+/// Time between two frames of the screens that most people have.
+const USUAL_PERIOD_MS: f64 = 1_000.0 / 60.0;
+
+/// Returns the exposures of a study that no screen of 60 Hz can show within its tolerance.
+pub fn unshowable(study: &Study) -> Vec<Unshowable> {
+    if study.task != Task::Flash {
+        return Vec::new();
+    }
+    let exposures = study.flash.exposures_ms.iter().map(|ms| ms.value());
+    exposures
+        .filter(|ms| frames_for(*ms, USUAL_PERIOD_MS, study.screen.tolerance).is_none())
+        .map(|exposure_ms| {
+            let below = (exposure_ms / USUAL_PERIOD_MS).floor();
+            let nearest = (0.0 < below).then_some(below * USUAL_PERIOD_MS);
+            let nearest_ms = (nearest, (below + 1.0) * USUAL_PERIOD_MS);
+            Unshowable { exposure_ms, nearest_ms }
+        })
+        .collect()
 }
 
 /// Where people choose among labels, the right one must be there.
@@ -312,6 +378,9 @@ fn labels(study: &Study, prepared: &[Prepared]) -> Vec<String> {
 }
 
 /// Returns a name that can stand in an address: lower case, letters, digits and hyphens.
+///
+/// Letters of other alphabets have no place there. A name that has some ends with a hash of it, so
+/// that two such names stay two.
 fn address_name(name: &str) -> String {
     let mut address = String::new();
     for c in name.chars() {
@@ -321,8 +390,15 @@ fn address_name(name: &str) -> String {
             address.push('-');
         }
     }
-    let address = address.trim_end_matches('-');
-    if address.is_empty() { "study".into() } else { address.into() }
+    let address = match address.trim_end_matches('-') {
+        "" => "study",
+        address => address,
+    };
+    let has_others = name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
+    match sha256(&[name]).get(..6).filter(|_| has_others) {
+        Some(hash) => format!("{address}-{hash}"),
+        None => address.into(),
+    }
 }
 
 fn info(
@@ -416,5 +492,30 @@ mod tests {
         {
             assert_eq!(address_name(name), address);
         }
+    }
+
+    #[test]
+    fn names_in_other_alphabets_stay_apart() {
+        let names = ["Исследование", "研究", "実験", "Größe", "Gräße"].map(address_name);
+        for name in &names {
+            let (start, hash) = name.rsplit_once('-').unwrap();
+            assert!(["study", "gr-e"].contains(&start) && hash.len() == 6, "{name}");
+        }
+        assert_eq!(BTreeSet::from(names).len(), 5);
+    }
+
+    #[test]
+    fn exposures_between_the_frames_of_usual_screens_are_named() {
+        let mut study = Study::new("x", Task::Flash);
+        assert!(unshowable(&study).is_empty());
+        study.flash.exposures_ms =
+            [5.0, 17.0, 25.0, 40.0].map(|ms| mohs_data::Millis::new(ms).unwrap()).to_vec();
+        let found = unshowable(&study);
+        let exposures: Vec<f64> = found.iter().map(|one| one.exposure_ms).collect();
+        assert_eq!(exposures, [5.0, 25.0, 40.0]);
+        assert_eq!(found[0].nearest_ms, (None, USUAL_PERIOD_MS));
+        assert_eq!(found[1].nearest_ms, (Some(USUAL_PERIOD_MS), 2.0 * USUAL_PERIOD_MS));
+        study.task = Task::Rate;
+        assert!(unshowable(&study).is_empty());
     }
 }

@@ -11,6 +11,7 @@ pub mod app;
 pub mod bots;
 mod clock;
 pub mod conduct;
+pub mod design;
 pub mod error;
 pub mod export;
 pub mod hosted;

@@ -35,6 +35,18 @@ pub struct TlsFiles {
 /// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
+    /// A file is not there.
+    #[error("there is no file `{}`", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder was named.
+    #[error("`{}` is a folder", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file cannot be read.
     #[error("`{}` cannot be read as PEM", path.display())]
     File {
@@ -43,13 +55,30 @@ pub enum TlsError {
         /// Why.
         source: rustls::pki_types::pem::Error,
     },
+    /// A file holds no certificate.
+    #[error("`{}` holds no certificate", path.display())]
+    NoCertificate {
+        /// The file.
+        path: PathBuf,
+    },
     /// Certificate and key do not fit.
     #[error("certificate and key do not fit together")]
-    Pair(#[from] rustls::Error),
+    Pair(#[source] rustls::Error),
+    /// No version of TLS can be spoken.
+    #[error("TLS cannot be set up")]
+    Protocol(#[source] rustls::Error),
 }
 
 /// Reads certificate and key.
 pub fn tls(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+    for path in [&files.certificate, &files.key] {
+        if path.is_dir() {
+            return Err(TlsError::Folder { path: path.clone() });
+        }
+        if !path.exists() {
+            return Err(TlsError::Missing { path: path.clone() });
+        }
+    }
     let bad = |path: &Path| {
         let path = path.to_owned();
         move |source| TlsError::File { path, source }
@@ -57,12 +86,17 @@ pub fn tls(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(bad(&files.certificate))?;
+    if certificates.is_empty() {
+        return Err(TlsError::NoCertificate { path: files.certificate.clone() });
+    }
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(bad(&files.key))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
+        .with_safe_default_protocol_versions()
+        .map_err(TlsError::Protocol)?
         .with_no_client_auth()
-        .with_single_cert(certificates, key)?;
+        .with_single_cert(certificates, key)
+        .map_err(TlsError::Pair)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -8,13 +8,22 @@
 //!
 //! From a hundred frames on, one in a hundred may be off: ten seconds are not known to a frame.
 //!
+//! Stamps say when a page was asked for a frame, and not when the frame was on the screen. So a flash
+//! is `ok` only if its surroundings were sound as well ([`FlashEvidence`]): no frame was missed on the
+//! way, frames were even before, the page drew early in its frames; and
+//!
+//! ```text
+//! (presented(mask) - presented(image)) / period = planned       where the browser says so
+//! no late frame in the 1.5 s before the image                   where it says nothing
+//! ```
+//!
 //! The page saw more frames than it sends, so where it says that something went wrong it is
-//! believed. Where it says `ok`, the stamps must agree.
+//! believed. Where it says `ok`, all of the above must agree. `page/src/verdict.ts` has the same rules.
 
 use mohs_data::{TimingVerdict, nearest};
 
 use crate::store::trial::TrialRow;
-use crate::wire::TrialReport;
+use crate::wire::{FlashEvidence, TrialReport};
 
 /// A trial as it went.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +138,13 @@ impl TrialReport {
         ];
         let clocks = clocks.into_iter().filter_map(|(field, value)| Some((field, value?)));
         let stamps = self.stamps_ms.iter().map(|stamp| ("stamps_ms", *stamp));
-        for (field, value) in clocks.chain(stamps) {
+        let noted = self.flash.iter().flat_map(|flash| {
+            let gaps = [flash.shortest_gap_ms, flash.longest_gap_ms].map(Some);
+            let noted = gaps.into_iter().chain([flash.since_late_ms]);
+            let noted = noted.chain(flash.lags_ms.iter().copied().map(Some));
+            noted.chain(flash.presented_ms.iter().copied()).flatten().map(|value| ("flash", value))
+        });
+        for (field, value) in clocks.chain(stamps).chain(noted) {
             if !(-LONGEST_MS..=LONGEST_MS).contains(&value) {
                 return Err(bad(field, "a page clock in milliseconds", value));
             }
@@ -142,6 +157,10 @@ impl TrialReport {
         }
         if 64 < self.stamps_ms.len() {
             return Err(bad("stamps_ms", "64 stamps at most", 65.0));
+        }
+        let n_noted = |flash: &FlashEvidence| flash.lags_ms.len().max(flash.presented_ms.len());
+        if self.flash.as_ref().is_some_and(|flash| 2 < n_noted(flash)) {
+            return Err(bad("flash", "two times, of image and mask", 3.0));
         }
         let ordered = |later: Option<f64>| later.is_none_or(|later| self.onset_ms <= later);
         if !ordered(self.offset_ms) || !ordered(self.handled_ms) {
@@ -204,7 +223,68 @@ fn verdict(report: &TrialReport, planned: &TrialRow, frames: u32, tolerance: f64
     match planned.exposure_ms {
         Some(meant) if meant * (1.0 + tolerance) + half_frame < shown_ms => TimingVerdict::Long,
         Some(meant) if shown_ms < meant * (1.0 - tolerance) - half_frame => TimingVerdict::Short,
-        _ => TimingVerdict::Ok,
+        _ => report.flash.as_ref().map_or(TimingVerdict::Ok, |flash| {
+            surroundings(report, flash, (frames, slack), offset)
+        }),
+    }
+}
+
+/// Even frames in a row before an image that may be believed.
+const CALM_FRAMES: u32 = 6;
+/// A change that was drawn later than this after its stamp, in periods, may have missed its refresh.
+/// Found with traces of Chromium under load.
+const MOST_LAG_PERIODS: f64 = 0.4;
+/// Time without a late frame before the image, where the browser does not say what it presented: what
+/// starves a page now and then starves the compositor too, unseen.
+const QUIET_MS: f64 = 1_500.0;
+/// Presented this near to the plan, in periods, it is the plan: screens present at fixed times.
+const NEAR_PERIODS: f64 = 0.1;
+
+/// Judges a flash whose stamps are right by what the page noted besides.
+fn surroundings(
+    report: &TrialReport,
+    flash: &FlashEvidence,
+    (frames, slack): (u32, u32),
+    offset_ms: f64,
+) -> TimingVerdict {
+    let period = report.period_ms;
+    if flash.n_callbacks < frames - slack {
+        return TimingVerdict::Dropped;
+    }
+    let is_even = 0.5 * period <= flash.shortest_gap_ms && flash.longest_gap_ms <= 1.5 * period;
+    // Long exposures bear a late frame in their middle: the image stays on.
+    if slack == 0 && !is_even {
+        return TimingVerdict::Dropped;
+    }
+    let is_early = |lag: &f64| *lag <= MOST_LAG_PERIODS * period;
+    if flash.calm_frames < CALM_FRAMES || !flash.lags_ms.iter().all(is_early) {
+        return TimingVerdict::Unknown;
+    }
+    let (image, mask) = match flash.presented_ms[..] {
+        [] if flash.since_late_ms.is_none_or(|since| QUIET_MS <= since) => {
+            return TimingVerdict::Ok;
+        }
+        [Some(image), Some(mask)] if report.onset_ms <= image && offset_ms <= mask => (image, mask),
+        _ => return TimingVerdict::Unknown,
+    };
+    let presented = (mask - image) / period;
+    let (planned, slack_frames) = (f64::from(frames), f64::from(slack));
+    if presented.round() <= 0.0 {
+        return TimingVerdict::Dropped;
+    }
+    if planned + slack_frames < presented.round() {
+        return TimingVerdict::Long;
+    }
+    if presented.round() < planned - slack_frames {
+        return TimingVerdict::Short;
+    }
+    // Not at fixed times, so refreshes are counted: both came as many of them after their stamps.
+    let slot = |after_ms: f64| (after_ms / period).floor();
+    let is_near = (presented - planned).abs() <= NEAR_PERIODS;
+    if 0 < slack || is_near || slot(image - report.onset_ms) == slot(mask - offset_ms) {
+        TimingVerdict::Ok
+    } else {
+        TimingVerdict::Unknown
     }
 }
 
@@ -260,7 +340,21 @@ pub(crate) mod tests {
             was_visible: true,
             was_fullscreen: true,
             pixel_ratio: 1.0,
+            flash: None,
             beep: None,
+        }
+    }
+
+    pub(crate) fn evidence() -> FlashEvidence {
+        FlashEvidence {
+            version: 1,
+            n_callbacks: 3,
+            shortest_gap_ms: 16.6,
+            longest_gap_ms: 16.8,
+            calm_frames: 30,
+            since_late_ms: None,
+            lags_ms: vec![1.0, 1.0],
+            presented_ms: vec![Some(1_010.0), Some(1_060.0)],
         }
     }
 
@@ -283,6 +377,60 @@ pub(crate) mod tests {
         check(|report| report.frames_planned = Some(2), TimingVerdict::Unknown);
         check(|report| report.verdict = Some("long".into()), TimingVerdict::Long);
         check(|report| report.verdict = None, TimingVerdict::Ok);
+    }
+
+    #[test]
+    fn a_flash_is_believed_only_if_what_is_around_it_was_sound() {
+        use TimingVerdict::{Dropped, Long, Ok, Short, Unknown};
+        let rows: [(fn(&mut FlashEvidence), TimingVerdict); 16] = [
+            (|_| (), Ok),
+            (|flash| flash.n_callbacks = 2, Dropped),
+            (|flash| flash.longest_gap_ms = 33.0, Dropped),
+            (|flash| flash.shortest_gap_ms = 2.0, Dropped),
+            (|flash| flash.calm_frames = 5, Unknown),
+            (|flash| flash.lags_ms = vec![1.0, 7.0], Unknown),
+            // Presented a refresh later, or earlier, than the page could see.
+            (|flash| flash.presented_ms[1] = Some(1_076.7), Long),
+            (|flash| flash.presented_ms[0] = Some(1_026.7), Short),
+            (|flash| flash.presented_ms[0] = Some(1_059.0), Dropped),
+            // Two refreshes after both stamps, on a screen with fixed times: a little here or there.
+            (|flash| flash.presented_ms = vec![Some(1_033.4), Some(1_083.2)], Ok),
+            // A third of a frame more, and across the border of a refresh.
+            (|flash| flash.presented_ms = vec![Some(1_011.6), Some(1_067.1)], Unknown),
+            (|flash| flash.presented_ms[1] = None, Unknown),
+            (|flash| flash.presented_ms[0] = Some(999.0), Unknown),
+            // Without the browser's word, a late frame shortly before is a doubt.
+            (|flash| flash.presented_ms.clear(), Ok),
+            (
+                |flash| {
+                    flash.presented_ms.clear();
+                    flash.since_late_ms = Some(1_400.0);
+                },
+                Unknown,
+            ),
+            (|flash| flash.since_late_ms = Some(200.0), Ok),
+        ];
+        for (idx, (change, expected)) in rows.into_iter().enumerate() {
+            let mut flash = evidence();
+            change(&mut flash);
+            let report = TrialReport { flash: Some(flash), ..report() };
+            let outcome = report.into_outcome(&planned(), 0.1).unwrap();
+            assert_eq!(outcome.verdict, Some(expected), "row {idx}");
+        }
+    }
+
+    #[test]
+    fn a_late_frame_in_the_middle_of_ten_seconds_does_no_harm() {
+        let mut report = report();
+        report.frames_planned = Some(600);
+        report.offset_ms = Some(report.onset_ms + 600.0 * report.period_ms);
+        let presented_ms = vec![Some(1_010.0), Some(11_020.0)];
+        let (longest_gap_ms, n_callbacks) = (60.0, 597);
+        report.flash =
+            Some(FlashEvidence { presented_ms, longest_gap_ms, n_callbacks, ..evidence() });
+        let planned = TrialRow { exposure_ms: Some(10_000.0), frames: Some(600), ..planned() };
+        let outcome = report.into_outcome(&planned, 0.1).unwrap();
+        assert_eq!(outcome.verdict, Some(TimingVerdict::Ok));
     }
 
     #[test]
@@ -318,12 +466,18 @@ pub(crate) mod tests {
 
     #[test]
     fn numbers_that_no_clock_gives_are_refused() {
-        let changes: [fn(&mut TrialReport); 5] = [
+        let changes: [fn(&mut TrialReport); 7] = [
             |report| report.onset_ms = f64::NAN,
             |report| report.response_ms = Some(f64::INFINITY),
             |report| report.period_ms = 0.0,
             |report| report.offset_ms = Some(1.0),
             |report| report.stamps_ms = vec![0.0; 65],
+            |report| {
+                report.flash = Some(FlashEvidence { since_late_ms: Some(f64::NAN), ..evidence() });
+            },
+            |report| {
+                report.flash = Some(FlashEvidence { lags_ms: vec![1.0; 3], ..evidence() });
+            },
         ];
         for change in changes {
             let mut report = report();

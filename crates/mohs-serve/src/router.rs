@@ -29,6 +29,7 @@ pub fn router(app: App) -> Router {
         .route("/assets/{file}", get(page::asset))
         .route("/media/{file}", get(media::picture))
         // What their page asks.
+        .route("/api/studies/{study}/welcome", post(session::welcome))
         .route("/api/studies/{study}/join", post(session::join))
         .route("/api/sessions/{session}/block", post(session::block))
         .route("/api/sessions/{session}/events", post(session::events))

@@ -7,6 +7,7 @@
 
 pub mod cell;
 pub mod connection;
+pub mod design;
 pub mod event;
 mod migration;
 mod postgres;
@@ -95,6 +96,14 @@ pub enum StoreError {
     /// The server is shutting down.
     #[error("the store is closed")]
     Closed,
+}
+
+impl StoreError {
+    /// Returns whether a file was named that holds something else than a database.
+    pub fn is_no_database(&self) -> bool {
+        matches!(self, Self::Sqlite(rusqlite::Error::SqliteFailure(cause, _))
+            if cause.code == rusqlite::ErrorCode::NotADatabase)
+    }
 }
 
 /// The store; cheap to clone.

@@ -6,11 +6,13 @@
 //!
 //! # A session
 //!
-//! 1. `POST /api/studies/{study}/join` with a [`JoinRequest`] → [`Joined`]. A person who comes back
-//!    (resume token, or the recruiter's id on another device) gets the same session with the next
-//!    *epoch*. Each epoch has its own token and its own chain of events, so what an older page still
-//!    holds can always be delivered.
-//! 2. The page walks through consent, gate, calibration and instructions, and tells of it by events.
+//! 1. `POST /api/studies/{study}/welcome` with a [`JoinRequest`] → [`Welcome`]: what the page needs
+//!    to ask for consent. Nothing is stored. Whoever does not agree leaves no trace.
+//! 2. `POST /api/studies/{study}/join` with the same, from people who agreed or come back → [`Joined`].
+//!    A person who comes back (resume token, or the recruiter's id on another device) gets the same
+//!    session with the next *epoch*. Each epoch has its own token and its own chain of events, so what
+//!    an older page still holds can always be delivered. The page tells of consent by its first event,
+//!    and then walks through gate, calibration and instructions.
 //! 3. `POST /api/sessions/{session}/block` with a [`BlockRequest`] → [`BlockAnswer`]: the next trials
 //!    of this participant, leased to them. Asking again returns what is left of the same block.
 //! 4. `POST /api/sessions/{session}/events` with an [`EventBatch`] → [`Ack`], as often as needed and
@@ -51,6 +53,16 @@ pub struct JoinRequest {
     pub system: String,
 }
 
+/// What is said to somebody who comes, before they agreed to anything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Welcome {
+    /// Whether they have a session here, and only come back.
+    pub is_known: bool,
+    /// Everything the page needs to know of the study.
+    pub study: StudyInfo,
+}
+
 /// A session, new or resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -71,7 +83,7 @@ pub struct Joined {
     pub n_done: u32,
     /// Trials in all, practice apart.
     pub n_total: u32,
-    /// Completion code, where the session has ended.
+    /// Completion code, where the session has ended; none for those who had nothing left to see.
     pub code: Option<String>,
     /// Where to go at the end, where the session has ended.
     pub completion_url: Option<String>,
@@ -385,8 +397,36 @@ pub struct TrialReport {
     pub was_fullscreen: bool,
     /// Device pixels in a CSS pixel.
     pub pixel_ratio: f64,
+    /// Flash: what else the page noted. None from pages that were opened before there was any: they
+    /// are judged by their stamps alone.
+    #[serde(default)]
+    pub flash: Option<FlashEvidence>,
     /// Beep: what happened to it.
     pub beep: Option<BeepReport>,
+}
+
+/// What a page noted while it showed a flash, for the server to judge by. Raw, like all times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct FlashEvidence {
+    /// Version of this list; 1.
+    pub version: u32,
+    /// Animation frames that found the image on, its own included.
+    pub n_callbacks: u32,
+    /// Shortest time between two frames, from the image to the frame after the change to the mask.
+    pub shortest_gap_ms: f64,
+    /// The longest.
+    pub longest_gap_ms: f64,
+    /// Even frames in a row just before the image; 0 where many before them were late.
+    pub calm_frames: u32,
+    /// Time from the last late frame to the image; none when no frame was late.
+    pub since_late_ms: Option<f64>,
+    /// How late the image, and then the mask, were drawn after their stamps, or one of the next
+    /// frames began; counted from the least that was seen.
+    pub lags_ms: Vec<f64>,
+    /// When image and mask were presented, as the browser says; empty where it says nothing.
+    pub presented_ms: Vec<Option<f64>>,
 }
 
 /// A beep, or the ring in its stead.
@@ -441,7 +481,7 @@ pub struct EndAnswer {
     pub missing: Vec<u32>,
     /// Trials of the plan that are neither answered nor voided.
     pub n_trials_left: u32,
-    /// The completion code.
+    /// The completion code; none for people for whom there was not one trial.
     pub code: Option<String>,
     /// Where to go now.
     pub completion_url: Option<String>,

@@ -14,6 +14,7 @@ fn text() -> String {
     let config = Config::default();
     let types = [
         JoinRequest::decl(&config),
+        Welcome::decl(&config),
         Joined::decl(&config),
         SessionState::decl(&config),
         StudyInfo::decl(&config),
@@ -28,6 +29,7 @@ fn text() -> String {
         Event::decl(&config),
         EventBody::decl(&config),
         TrialReport::decl(&config),
+        FlashEvidence::decl(&config),
         BeepReport::decl(&config),
         Ack::decl(&config),
         EndRequest::decl(&config),

@@ -205,6 +205,7 @@ impl Bot<'_> {
             was_visible: true,
             was_fullscreen: true,
             pixel_ratio: 1.0,
+            flash: None,
             beep,
         }
     }

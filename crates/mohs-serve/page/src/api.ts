@@ -1,7 +1,7 @@
 // The server's addresses as functions. Errors carry their stable code and whether trying again can
 // help; trying again is the caller's business.
 import type {
-  Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, Failure, Joined, JoinRequest, Withdrawn,
+  Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, Failure, Joined, JoinRequest, Welcome, Withdrawn,
 } from "./wire";
 
 /** A request that did not work. */
@@ -72,6 +72,9 @@ function detail(text: string, status: number): { code: string; message: string }
 }
 
 const of = (session: string, what: string) => `/api/sessions/${encodeURIComponent(session)}/${what}`;
+
+export const welcome = (study: string, request: JoinRequest) =>
+  post<Welcome>(`/api/studies/${encodeURIComponent(study)}/welcome`, request);
 
 export const join = (study: string, request: JoinRequest) =>
   post<Joined>(`/api/studies/${encodeURIComponent(study)}/join`, request);

@@ -15,7 +15,7 @@ export const IDLE = 0, CROSS = 1, IMAGE = 2, MASK = 3, AFTER = 4, DONE = 5;
 export type Phase = typeof IDLE | typeof CROSS | typeof IMAGE | typeof MASK | typeof AFTER | typeof DONE;
 
 /** Even frames in a row before the image may appear. */
-const CALM_FRAMES = 6;
+export const CALM_FRAMES = 6;
 /** A callback that begins later than this after its stamp, in periods, may miss its refresh. Found with
  * traces of Chromium under load: with 0.5 and less, no frame that was presented late passed. */
 export const MOST_LAG_PERIODS = 0.4;
@@ -50,13 +50,19 @@ export class Player {
   longestGap = 0;
   /** Callbacks that found the image on, its own included. */
   imageCallbacks = 0;
-  /** Whether a gap from image to mask, or one before or after, was not one period. */
-  isUneven = false;
-  /** Whether frames were even just before the image came. */
-  wasCalm = false;
+  /** Shortest and longest gap from the image to the frame after the change to the mask. */
+  shortestShown = Infinity;
+  longestShown = 0;
+  /** Even frames in a row just before the image came; none when too many frames before were late. */
+  calmFrames = 0;
+  /** Time from the last late frame to the image; infinite when there was none. */
+  sinceLate = Infinity;
 
   private table: FrameTable = { cross: 1, image: 1, mask: 1 };
   private readonly period: number;
+  private readonly quiet: number;
+  private readonly mostPostponed: number;
+  private lastLate = -Infinity;
   private last = NaN;
   private beforeLast = NaN;
   private anchor = 0;
@@ -68,8 +74,11 @@ export class Player {
   private leastLag = Infinity;
   private strain = 0;
 
-  constructor(period_ms: number) {
+  /** `quiet_ms` is the time without a late frame that the image waits for. */
+  constructor(period_ms: number, quiet_ms = 0) {
     this.period = period_ms;
+    this.quiet = quiet_ms;
+    this.mostPostponed = Math.max(MOST_POSTPONED, Math.ceil((1.5 * quiet_ms) / period_ms));
   }
 
   /** Arms the player; the cross comes with the next frame. */
@@ -79,8 +88,10 @@ export class Player {
     this.lags.fill(0);
     this.longestGap = 0;
     this.imageCallbacks = 0;
-    this.isUneven = false;
-    this.wasCalm = false;
+    this.shortestShown = Infinity;
+    this.longestShown = 0;
+    this.calmFrames = 0;
+    this.sinceLate = Infinity;
     this.afterSlot = -1;
     this.phase = IDLE;
     this.isWanted = true;
@@ -114,6 +125,8 @@ export class Player {
     const isEven = 0.5 * this.period <= gap && gap <= 1.5 * this.period;
     const isLate = !isEven || MOST_LAG_PERIODS * this.period < lag;
     this.strain = STRAIN_LEFT * this.strain + (isLate ? 1 : 0);
+    // The first frame after a pause has none before it to be late after.
+    if (isLate && !Number.isNaN(gap)) this.lastLate = t;
     switch (this.phase) {
       case IDLE:
         if (this.isWanted && !Number.isNaN(this.beforeLast)) {
@@ -126,16 +139,17 @@ export class Player {
         const k = this.refreshes(t);
         // A late frame before the image only makes the cross longer, which does no harm.
         const isCalm = CALM_FRAMES <= this.calm && this.strain < MOST_STRAIN;
-        const isDue = this.table.cross <= k && isCalm;
-        if (isDue || this.table.cross + MOST_POSTPONED <= k) {
-          this.wasCalm = isCalm;
+        const isDue = this.table.cross <= k && isCalm && this.quiet <= t - this.lastLate;
+        if (isDue || this.table.cross + this.mostPostponed <= k) {
+          this.calmFrames = this.strain < MOST_STRAIN ? this.calm : 0;
+          this.sinceLate = t - this.lastLate;
           this.change(IMAGE, t);
           this.imageCallbacks = 1;
         }
         break;
       }
       case IMAGE:
-        if (!isEven) this.isUneven = true;
+        this.noteGap(gap);
         // A late frame in the middle of a long exposure does no harm.
         if (this.table.image < LONG_FRAMES) this.note(IMAGE, lag);
         if (this.table.image <= this.refreshes(t)) {
@@ -146,7 +160,7 @@ export class Player {
       case MASK:
         // A gap right after the change says that its frame may have come late.
         if (this.framesAfterMask < FRAMES_AFTER) {
-          if (this.framesAfterMask === 0 && !isEven) this.isUneven = true;
+          if (this.framesAfterMask === 0) this.noteGap(gap);
           this.note(MASK, lag);
           this.framesAfterMask++;
         }
@@ -172,12 +186,18 @@ export class Player {
   /** Forgets stamps from before a pause, in which no frames came. */
   resumeAfterPause(): void {
     this.strain = 0;
+    this.lastLate = -Infinity;
     this.last = NaN;
     this.beforeLast = NaN;
   }
 
   private note(change: Phase, lag: number): void {
     if (CROSS <= change && change <= AFTER && this.lags[change - 1]! < lag) this.lags[change - 1] = lag;
+  }
+
+  private noteGap(gap: number): void {
+    if (gap < this.shortestShown) this.shortestShown = gap;
+    if (this.longestShown < gap) this.longestShown = gap;
   }
 
   private refreshes(t: number): number {

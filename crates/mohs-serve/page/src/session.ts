@@ -9,7 +9,7 @@ import { Outbox, retryDelay } from "./outbox";
 import { computerPage, launchPage, otherTabPage, takenPage, unacceptedPage } from "./pages/arrival";
 import { beepBlockPage, breakPage, pausePage, practiceOverPage, practicePage, welcomeBackPage } from "./pages/between";
 import { cardPage } from "./pages/card";
-import { endPage, errorPage, saved, withdrawnPage } from "./pages/closing";
+import { endPage, errorPage, nothingLeftPage, saved, withdrawnPage } from "./pages/closing";
 import { consentPage } from "./pages/consent";
 import { distancePage } from "./pages/distance";
 import { gatePage } from "./pages/gate";
@@ -24,7 +24,7 @@ import { textsFor } from "./texts";
 import { Leave, Ui } from "./ui";
 import { Watch } from "./watch";
 import { becomeWriter } from "./writer";
-import type { Block, Calibration, Joined } from "./wire";
+import type { Block, Calibration, Joined, Welcome } from "./wire";
 
 /** How long to wait for older answers before asking for the session all the same. */
 const OLDER_WAIT_MS = 15_000;
@@ -52,10 +52,14 @@ export async function run(task: Task): Promise<void> {
 
 /** One loading of the page. */
 class Visit {
+  /** The study's name in addresses. */
+  private readonly study = document.body.dataset["study"] ?? "";
   private outbox: Outbox | null = null;
   private store!: Store;
   private joined!: Joined;
   private owner!: Owner;
+  /** What this browser remembers of an earlier visit. */
+  private known: Owner | null = null;
   private watch!: Watch;
   private desk!: Desk;
   private calibration: Calibration | null = null;
@@ -77,15 +81,20 @@ class Visit {
     await this.outbox.open();
     this.listen(this.outbox);
     await Promise.race([this.outbox.olderDrained(), sleep(OLDER_WAIT_MS)]);
+    const welcome = await this.welcome();
+    ui.texts = textsFor(welcome.study.language);
+    ui.banner = welcome.study.preview ? ui.texts.preview : "";
+    document.documentElement.lang = welcome.study.language;
+    document.title = welcome.study.title;
+    // Who is new is asked first: before consent, nothing is stored of them, here or there.
+    const consent = welcome.is_known ? null : await consentPage(ui, welcome.study, this.task);
+    if (consent?.agreed === false) return this.refused();
     await this.join();
     const { joined } = this;
-    ui.texts = textsFor(joined.study.language);
-    ui.banner = joined.study.preview ? ui.texts.preview : "";
-    document.documentElement.lang = joined.study.language;
-    document.title = joined.study.title;
     if (joined.state === "withdrawn") return withdrawnPage(ui);
-    if (joined.state === "ended") return endPage(ui, joined.study, joined.code, joined.completion_url, false);
+    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, false, "");
     await this.outbox.begin(this.owner.owner, joined.session, joined.epoch, joined.token, performance.now());
+    if (consent !== null) await this.agreed(consent.choices);
     let work = () => this.all();
     for (;;) {
       try {
@@ -136,21 +145,29 @@ class Visit {
     });
   }
 
-  private async join(): Promise<void> {
-    const study = document.body.dataset["study"] ?? "";
+  /** Who this browser knows here: the study and the recruiter's id, hashed. */
+  private get ownerName(): string {
     const { recruiter, recruiter_id, preview } = this.arrival;
-    const owner = sha256(JSON.stringify([study, recruiter, recruiter_id, preview]));
-    let known = await this.store.owner(owner);
-    const ask = () => api.join(study, joinRequest(this.arrival, known?.token ?? null, navigator.userAgent));
+    return sha256(JSON.stringify([this.study, recruiter, recruiter_id, preview]));
+  }
+
+  private async welcome(): Promise<Welcome> {
+    this.known = await this.store.owner(this.ownerName);
+    const ask = () => api.welcome(this.study, joinRequest(this.arrival, this.known?.token ?? null, navigator.userAgent));
     try {
-      this.joined = await this.retried(ask);
+      return await this.retried(ask);
     } catch (error) {
       // A token that the server does not know any more is worth no more than none.
-      const isOld = error instanceof ApiError && known !== null && (error.status === 401 || error.code.startsWith("token_"));
+      const isOld = error instanceof ApiError && this.known !== null && (error.status === 401 || error.code.startsWith("token_"));
       if (!isOld) throw error;
-      known = null;
-      this.joined = await this.retried(ask);
+      this.known = null;
+      return await this.retried(ask);
     }
+  }
+
+  private async join(): Promise<void> {
+    const { known, ownerName: owner } = this;
+    this.joined = await this.retried(() => api.join(this.study, joinRequest(this.arrival, known?.token ?? null, navigator.userAgent)));
     const { session, token, pages_done, calibration } = this.joined;
     const isSameScreen = known?.session === session && known.screen === screenSignature();
     for (const page of pages_done) this.done.add(page);
@@ -173,13 +190,19 @@ class Visit {
       await welcomeBackPage(ui, joined.n_done, joined.n_total);
       return true;
     }
+    if (this.hasConsent) return true;
+    // Only where the page was lost between joining and the first event.
     const consent = await consentPage(ui, joined.study, task);
     if (!consent.agreed) return false;
+    await this.agreed(consent.choices);
+    return true;
+  }
+
+  private async agreed(choices: Record<string, string>): Promise<void> {
     this.hasConsent = true;
     // Asks the browser not to throw away what is stored here when space gets short.
     void navigator.storage?.persist?.().catch(() => false);
-    await this.finished("consent", consent.choices);
-    return true;
+    await this.outbox!.append({ kind: "page", at_ms: performance.now(), page: "consent", choices });
   }
 
   private async tell(change: string): Promise<void> {
@@ -366,13 +389,20 @@ class Visit {
       if (answer.is_complete && (answer.code !== null || isEarly || answer.n_trials_left === 0)) {
         await outbox.close(joined.session);
         await leaveFullscreen();
-        endPage(ui, joined.study, answer.code, answer.completion_url, isEarly, note);
+        this.ended(answer.code, answer.completion_url, isEarly, note);
         return true;
       }
       if (0 < answer.missing.length) await outbox.resend(answer.missing);
       else if (0 < answer.n_trials_left) return false;
       if (MOST_EMPTY_ROUNDS <= round) throw new ApiError("end_incomplete", "", 0);
     }
+  }
+
+  private ended(code: string | null, completionUrl: string | null, isEarly: boolean, note: string): void {
+    const { ui, joined } = this;
+    // Whoever did anything gets a code; without one there was nothing to do.
+    if (code === null) nothingLeftPage(ui, joined.study);
+    else endPage(ui, joined.study, code, completionUrl, isEarly, note);
   }
 
   private async withdraw(): Promise<void> {
@@ -385,8 +415,12 @@ class Visit {
 
   /** No consent: nothing may be kept. */
   private async refuse(): Promise<void> {
-    const { refused } = this.ui.texts.consent;
     await this.erase();
+    this.refused();
+  }
+
+  private refused(): void {
+    const { refused } = this.ui.texts.consent;
     this.ui.last({ name: "refused", title: refused.title }, h("p", {}, refused.text));
   }
 

@@ -1,9 +1,11 @@
 // The stage: one opaque canvas and one loop of animation frames that runs for a whole block. A flash
 // is walked through frame by frame from a table made before it; while it runs nothing is allocated,
-// no element changes and no promise is settled.
+// no promise is settled, and no element changes but two letters that nobody sees (presented.ts).
 import { AFTER, CROSS, DONE, frameTable, IMAGE, MASK, Player, type Phase } from "./frames";
 import { h } from "./dom";
-import { judge, type Verdict } from "./verdict";
+import { mayTell, Presented, type Markers } from "./presented";
+import { judge, QUIET_MS, type Verdict } from "./verdict";
+import type { FlashEvidence } from "./wire";
 
 const GREY = "#808080";
 const BLACK = "#000000";
@@ -24,10 +26,10 @@ export type Shown =
       kind: "shown";
       onset_ms: number;
       offset_ms: number;
-      frames_shown: number;
-      verdict: Verdict;
       stamps_ms: number[];
       longest_gap_ms: number;
+      /** Judges it, as soon as the browser has told what it presented. */
+      judged: () => Promise<{ frames_shown: number; verdict: Verdict; flash: FlashEvidence }>;
     };
 
 export class Stage {
@@ -37,6 +39,8 @@ export class Stage {
   readonly side: number;
   private readonly context: CanvasRenderingContext2D;
   private readonly player: Player;
+  private readonly presented: Presented;
+  private markers: Markers | null = null;
   private request = 0;
   private flash: Flash | null = null;
   private finish: ((shown: Shown) => void) | null = null;
@@ -51,7 +55,7 @@ export class Stage {
     readonly period_ms: number,
     room = 1,
   ) {
-    this.player = new Player(period_ms);
+    this.player = new Player(period_ms, mayTell() ? 0 : QUIET_MS);
     const ratio = devicePixelRatio;
     this.side = Math.round(side_px * ratio);
     const whole = Math.round(this.side * room);
@@ -61,7 +65,9 @@ export class Stage {
     this.context = this.canvas.getContext("2d", { alpha: false, desynchronized: false })!;
     this.context.imageSmoothingEnabled = true;
     this.context.imageSmoothingQuality = "high";
-    this.element = h("div", { class: "stage", tabindex: "-1" }, h("div", { class: "stage-centre" }, this.canvas));
+    const corner = h("div", {});
+    this.element = h("div", { class: "stage", tabindex: "-1" }, corner, h("div", { class: "stage-centre" }, this.canvas));
+    this.presented = new Presented(corner);
     this.blank();
   }
 
@@ -75,6 +81,7 @@ export class Stage {
   stop(): void {
     cancelAnimationFrame(this.request);
     this.request = 0;
+    this.presented.close();
   }
 
   /** Shows a flash; resolves when the mask is over, or at once when something came in between. */
@@ -83,6 +90,7 @@ export class Stage {
     this.flash = flash;
     this.disturbed = false;
     this.drawnPhase = 0;
+    this.markers = this.presented.prepare();
     return new Promise((resolve) => {
       this.finish = resolve;
       this.player.begin(table);
@@ -153,6 +161,7 @@ export class Stage {
     else if (phase === IMAGE) this.picture(this.flash.image);
     else if (phase === MASK && this.flash.mask !== null) this.picture(this.flash.mask);
     else if (phase === MASK || phase === AFTER) this.blank();
+    if (this.markers !== null && (phase === IMAGE || phase === MASK)) this.markers[phase - IMAGE]!.style.visibility = "visible";
     if (phase === DONE) this.end(this.result());
     else this.player.drawn(performance.now());
   };
@@ -167,30 +176,38 @@ export class Stage {
   }
 
   private result(): Shown {
-    const { player, period_ms } = this;
+    const { player, period_ms, markers } = this;
     const wasCut = player.phase !== DONE;
     const offset_ms = 0 < player.offset ? player.offset : performance.now();
-    const { verdict, frames_shown } = judge({
+    const known = {
       frames_planned: Math.max(1, Math.round(this.flash?.frames ?? 1)),
       period_ms,
       onset_ms: player.onset,
       offset_ms,
-      n_callbacks: player.imageCallbacks,
-      is_uneven: player.isUneven,
-      was_calm: player.wasCalm,
-      lag_onset_ms: player.lags[1]!,
-      lag_offset_ms: player.lags[2]!,
       was_undisturbed: !this.disturbed && !wasCut,
-    });
+    };
+    const noted: FlashEvidence = {
+      version: 1,
+      n_callbacks: player.imageCallbacks,
+      shortest_gap_ms: Number.isFinite(player.shortestShown) ? player.shortestShown : 0,
+      longest_gap_ms: player.longestShown,
+      calm_frames: player.calmFrames,
+      since_late_ms: Number.isFinite(player.sinceLate) ? player.sinceLate : null,
+      lags_ms: [player.lags[1]!, player.lags[2]!],
+      presented_ms: [],
+    };
     return {
       kind: "shown",
       onset_ms: player.onset,
       offset_ms,
-      frames_shown,
-      verdict,
       // A trial that was cut off has no stamps for what never came.
       stamps_ms: wasCut ? Array.from(player.stamps).filter((stamp) => 0 < stamp) : Array.from(player.stamps),
       longest_gap_ms: player.longestGap,
+      judged: async () => {
+        const flash = { ...noted, presented_ms: wasCut ? [] : await this.presented.times(markers) };
+        this.presented.clear();
+        return { ...judge({ ...known, flash }), flash };
+      },
     };
   }
 }

@@ -66,6 +66,7 @@ export function emptyReport(desk: Desk, trial: PlannedTrial): TrialReport {
     was_visible: true,
     was_fullscreen: true,
     pixel_ratio: devicePixelRatio,
+    flash: null,
     beep: null,
   };
 }

@@ -3,6 +3,8 @@
 
 export type JoinRequest = { recruiter: string | null, recruiter_id: string | null, resume: string | null, preview: string | null, browser: string, system: string, };
 
+export type Welcome = { is_known: boolean, study: StudyInfo, };
+
 export type Joined = { session: string, epoch: number, token: string, state: SessionState, pages_done: Array<string>, calibration: Calibration | null, n_done: number, n_total: number, code: string | null, completion_url: string | null, study: StudyInfo, };
 
 export type SessionState = "open" | "ended" | "withdrawn";
@@ -29,7 +31,9 @@ export type Event = { seq: number, body: string, hash: string, };
 
 export type EventBody = { "kind": "page", at_ms: number, page: string, choices: { [key in string]: string }, } | { "kind": "calibration", at_ms: number, calibration: Calibration, } | { "kind": "trial_start", at_ms: number, trial: string, } | { "kind": "trial", at_ms: number, report: TrialReport, } | { "kind": "abandoned", at_ms: number, trial: string, reason: string, } | { "kind": "context", at_ms: number, change: string, };
 
-export type TrialReport = { trial: string, response: string | null, onset_ms: number, offset_ms: number | null, response_ms: number | null, handled_ms: number | null, input: string | null, verdict: string | null, frames_planned: number | null, frames_shown: number | null, period_ms: number, stamps_ms: Array<number>, longest_gap_ms: number, was_visible: boolean, was_fullscreen: boolean, pixel_ratio: number, beep: BeepReport | null, };
+export type TrialReport = { trial: string, response: string | null, onset_ms: number, offset_ms: number | null, response_ms: number | null, handled_ms: number | null, input: string | null, verdict: string | null, frames_planned: number | null, frames_shown: number | null, period_ms: number, stamps_ms: Array<number>, longest_gap_ms: number, was_visible: boolean, was_fullscreen: boolean, pixel_ratio: number, flash: FlashEvidence | null, beep: BeepReport | null, };
+
+export type FlashEvidence = { version: number, n_callbacks: number, shortest_gap_ms: number, longest_gap_ms: number, calm_frames: number, since_late_ms: number | null, lags_ms: Array<number>, presented_ms: Array<number | null>, };
 
 export type BeepReport = { cue: string, planned_ms: number, sounded_ms: number, base_latency_ms: number | null, output_latency_ms: number | null, feedback: string, };
 

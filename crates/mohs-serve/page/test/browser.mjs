@@ -1,7 +1,7 @@
 // Whole sessions in a real browser: all tasks, by mouse, keyboard and touch, with reloads, without
 // network, in two tabs. Against the stand-in, or against a real server: BASE_URL=http://… with studies
 // named flash, beep, pairs and rate (STUDIES="flash=my-flash,…" names them otherwise).
-// CONTROL_URL is asked to kill and restart that server (`/kill`). ONLY=word runs the tests whose name has the word; SHOTS=folder says where screenshots go.
+// CONTROL_URL is asked to kill and restart that server (`/kill`), ADMIN_URL is its owner's link. ONLY=words runs the tests whose name matches them (a regular expression); SHOTS=folder says where screenshots go.
 import { mkdirSync, readFileSync } from "node:fs";
 import { launch } from "./chromium.mjs";
 import { look, Participant } from "./participant.mjs";
@@ -133,7 +133,7 @@ for (const study of ["flash", "beep"]) {
 test("flash in German: whole session", async (name) => {
   await whole(name, "flash-de", DESKTOP, { prefix: "german-flash", query: link() });
   checkAll(name);
-}, true);
+});
 
 test("flash: reload in the middle of a trial", async (name) => {
   const context = await browser.newContext(DESKTOP);
@@ -311,7 +311,9 @@ test("consent refused, stopped early, withdrawn", async (name) => {
     await page.goto(address("rate", link()));
     const participant = new Participant(page);
     const from = last === "refused" ? "consent" : "break";
+    const n = server.sessions.size;
     await participant.goOn((now) => now === from);
+    if (last === "refused" && server.sessions.size !== n) complain(name, "a session was made before consent");
     for (const button of buttons) {
       await page.locator(`.page ${button}`).first().click();
       await page.waitForTimeout(100);
@@ -320,7 +322,7 @@ test("consent refused, stopped early, withdrawn", async (name) => {
     const found = await participant.goOn();
     await inspect(found);
     if (found !== last) complain(name, `expected ${last}, found ${found}`);
-    if (!isReal && last !== "end" && lastSession().state !== "withdrawn") complain(name, "the data are still there");
+    if (!isReal && last === "withdrawn" && lastSession().state !== "withdrawn") complain(name, "the data are still there");
     if (last === "withdrawn") {
       const left = await page.evaluate(() => new Promise((resolve) => {
         const request = indexedDB.open("mohs");
@@ -352,16 +354,44 @@ test("inside a frame, and before an MTurk task is accepted, no session begins", 
 test("an unknown study says so with a stable code", async (name) => {
   const context = await browser.newContext(DESKTOP);
   const page = await opened(name, context);
-  await page.route("**/join", (route) => route.fulfill({ status: 403, contentType: "application/json", body: JSON.stringify({ error: { code: "study_closed", message: "closed" } }) }));
+  await page.route("**/welcome", (route) => route.fulfill({ status: 403, contentType: "application/json", body: JSON.stringify({ error: { code: "study_closed", message: "closed" } }) }));
   await page.goto(address("rate", link()));
   const last = await new Participant(page, { onPage: inspector(name, page, "closed") }).goOn();
   if (last !== "error" || (await page.locator("code").textContent()) !== "study_closed") complain(name, "no error page with the code");
   await context.close();
 });
 
+test("admin: every page fits its width, wide tables scroll inside, axe has nothing to say", async (name) => {
+  for (const [width, prefix] of [[1280, "desktop"], [390, "narrow"]]) {
+    const context = await browser.newContext({ viewport: { width, height: 844 } });
+    const page = await opened(name, context);
+    const look = async (what) => {
+      await page.screenshot({ path: `${shots}/${prefix}-admin-${what}.png`, fullPage: true });
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (0 < over) complain(name, `${what} is ${over} px wider than a window of ${width}`);
+      await page.evaluate(axe);
+      const found = await page.evaluate(() => globalThis.axe.run(document));
+      for (const violation of found.violations) complain(name, `axe on ${what}: ${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+    };
+    // The first page after the link comes without the strict cookie.
+    await page.goto(process.env["ADMIN_URL"]);
+    await page.goto(`${server.url}/admin`);
+    await look("studies");
+    for (const study of ["flash", "beep", "pairs", "rate"]) {
+      await page.goto(`${server.url}/admin/${names[study] ?? study}`);
+      await look(study);
+      await page.locator("input[name=bots]").fill("3");
+      await page.getByRole("button", { name: "Simulate" }).click();
+      await page.getByText("What bots made of this study").waitFor({ timeout: 30_000 });
+      await look(`${study}-bots`);
+    }
+    await context.close();
+  }
+}, false, true);
+
 const only = process.env["ONLY"];
 for (const { name, work, needsStandIn, needsControl } of tests) {
-  if ((only !== undefined && !name.includes(only)) || (needsStandIn && isReal)) continue;
+  if ((only !== undefined && !new RegExp(only).test(name)) || (needsStandIn && isReal)) continue;
   if (needsControl && process.env["CONTROL_URL"] === undefined) continue;
   const started = Date.now();
   const before = wrong.length;

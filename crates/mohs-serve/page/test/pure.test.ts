@@ -54,8 +54,8 @@ describe("chain", () => {
 });
 
 /** Walks a player through frames at these gaps, then evenly until it is done. */
-function played(planned: number, period: number, gapAt: (frame: number, phase: number) => number, drawn_ms = 2, lagAt: (frame: number, phase: number) => number = () => 1) {
-  const player = new Player(period);
+function played(planned: number, period: number, gapAt: (frame: number, phase: number) => number, drawn_ms = 2, lagAt: (frame: number, phase: number) => number = () => 1, quiet_ms = 0) {
+  const player = new Player(period, quiet_ms);
   let t = 1000;
   player.step(t, t + lagAt(0, 0));
   player.step((t += period), t + lagAt(0, 0));
@@ -67,8 +67,12 @@ function played(planned: number, period: number, gapAt: (frame: number, phase: n
     if (phases.at(-1) !== phases.at(-2)) player.drawn(t + drawn_ms);
   }
   const result = judge({
-    frames_planned: planned, period_ms: period, onset_ms: player.onset, offset_ms: player.offset, n_callbacks: player.imageCallbacks,
-    is_uneven: player.isUneven, was_calm: player.wasCalm, lag_onset_ms: player.lags[1]!, lag_offset_ms: player.lags[2]!, was_undisturbed: true,
+    frames_planned: planned, period_ms: period, onset_ms: player.onset, offset_ms: player.offset, was_undisturbed: true,
+    flash: {
+      version: 1, n_callbacks: player.imageCallbacks, shortest_gap_ms: player.shortestShown, longest_gap_ms: player.longestShown, calm_frames: player.calmFrames,
+      since_late_ms: Number.isFinite(player.sinceLate) ? player.sinceLate : null, lags_ms: [player.lags[1]!, player.lags[2]!],
+      presented_ms: quiet_ms === 0 ? [player.onset + 5, player.offset + 5] : [],
+    },
   });
   return { player, phases, result };
 }
@@ -115,6 +119,14 @@ describe("frames", () => {
     const { phases, result } = played(3, 10, (frame) => (39 < frame && frame < 46 ? 20 : 10));
     expect(result.verdict).toBe("ok");
     expect(phases.indexOf(IMAGE)).toBeGreaterThan(80);
+  });
+
+  test("where the browser does not say what it presents, the image waits for a quiet while", () => {
+    const once = played(3, 10, (frame) => (frame === 48 ? 25 : 10), 2, () => 1, 1_500);
+    expect(once.result.verdict).toBe("ok");
+    expect(once.player.sinceLate).toBeGreaterThanOrEqual(1_500);
+    const often = played(3, 10, (frame, phase) => (phase === CROSS && frame % 40 === 20 ? 25 : 10), 2, () => 1, 1_500);
+    expect(often.result.verdict).toBe("unknown");
   });
 
   test("a screen that never calms down shows the image at last, and the verdict knows", () => {
@@ -173,26 +185,38 @@ describe("frames", () => {
 
 describe("verdict", () => {
   const fine: Evidence = {
-    frames_planned: 3, period_ms: 10, onset_ms: 1000, offset_ms: 1030, n_callbacks: 3, is_uneven: false, was_calm: true, lag_onset_ms: 1, lag_offset_ms: 1, was_undisturbed: true,
+    frames_planned: 3, period_ms: 10, onset_ms: 1000, offset_ms: 1030, was_undisturbed: true,
+    flash: { version: 1, n_callbacks: 3, shortest_gap_ms: 9.9, longest_gap_ms: 10.1, calm_frames: 30, since_late_ms: null, lags_ms: [1, 1], presented_ms: [1006, 1036] },
   };
-  const rows: [string, Partial<Evidence>, string, number][] = [
-    ["as planned", {}, "ok", 3],
-    ["one frame more", { offset_ms: 1040 }, "long", 4],
-    ["one frame less", { offset_ms: 1020 }, "short", 2],
-    ["none at all", { offset_ms: 1002 }, "dropped", 0],
-    ["fewer callbacks than frames", { n_callbacks: 2 }, "dropped", 3],
-    ["uneven", { is_uneven: true }, "dropped", 3],
-    ["uneven before", { was_calm: false }, "unknown", 3],
-    ["late drawing", { lag_onset_ms: 9 }, "unknown", 3],
-    ["late mask", { lag_offset_ms: 12 }, "unknown", 3],
-    ["disturbed", { was_undisturbed: false }, "unknown", 3],
-    ["no stamps", { onset_ms: NaN }, "unknown", 0],
-    ["backwards", { offset_ms: 900 }, "unknown", 0],
-    ["ten seconds, off by a hundredth", { frames_planned: 600, n_callbacks: 598, offset_ms: 1000 + 6040 }, "ok", 604],
-    ["ten seconds, off by more", { frames_planned: 600, n_callbacks: 600, offset_ms: 1000 + 6080 }, "long", 608],
+  // Those of report.rs, where the server judges by the same rules, in periods of 10 ms.
+  const rows: [string, Partial<Evidence>, Partial<Evidence["flash"]>, string, number][] = [
+    ["as planned", {}, {}, "ok", 3],
+    ["one frame more", { offset_ms: 1040 }, {}, "long", 4],
+    ["one frame less", { offset_ms: 1020 }, {}, "short", 2],
+    ["none at all", { offset_ms: 1002 }, {}, "dropped", 0],
+    ["fewer callbacks than frames", {}, { n_callbacks: 2 }, "dropped", 3],
+    ["uneven", {}, { longest_gap_ms: 20 }, "dropped", 3],
+    ["uneven before", {}, { calm_frames: 5 }, "unknown", 3],
+    ["late drawing", {}, { lags_ms: [9, 1] }, "unknown", 3],
+    ["late mask", {}, { lags_ms: [1, 12] }, "unknown", 3],
+    ["disturbed", { was_undisturbed: false }, {}, "unknown", 3],
+    ["no stamps", { onset_ms: NaN }, {}, "unknown", 0],
+    ["backwards", { offset_ms: 900 }, {}, "unknown", 0],
+    ["presented a frame longer", {}, { presented_ms: [1006, 1046] }, "long", 3],
+    ["presented a frame shorter", {}, { presented_ms: [1016, 1036] }, "short", 3],
+    ["both presented at once", {}, { presented_ms: [1035, 1036] }, "dropped", 3],
+    ["presented at fixed times, two refreshes later", {}, { presented_ms: [1020.1, 1049.9] }, "ok", 3],
+    ["presented across the border of a refresh", {}, { presented_ms: [1007, 1040.3] }, "unknown", 3],
+    ["the browser did not tell this time", {}, { presented_ms: [1006, null] }, "unknown", 3],
+    ["presented before it was drawn", {}, { presented_ms: [999, 1036] }, "unknown", 3],
+    ["a browser that never tells", {}, { presented_ms: [] }, "ok", 3],
+    ["a browser that never tells, and a late frame before", {}, { presented_ms: [], since_late_ms: 1400 }, "unknown", 3],
+    ["a late frame before, and a browser that tells", {}, { since_late_ms: 200 }, "ok", 3],
+    ["ten seconds, off by a hundredth", { frames_planned: 600, offset_ms: 1000 + 6040 }, { n_callbacks: 598, presented_ms: [1006, 7046] }, "ok", 604],
+    ["ten seconds, off by more", { frames_planned: 600, offset_ms: 1000 + 6080 }, { n_callbacks: 600 }, "long", 608],
   ];
-  for (const [name, change, verdict, frames_shown] of rows) {
-    test(name, () => expect(judge({ ...fine, ...change })).toEqual({ verdict, frames_shown }));
+  for (const [name, change, noted, verdict, frames_shown] of rows) {
+    test(name, () => expect(judge({ ...fine, ...change, flash: { ...fine.flash, ...noted } })).toEqual({ verdict, frames_shown }));
   }
 });
 

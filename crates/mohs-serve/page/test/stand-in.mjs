@@ -170,6 +170,7 @@ export async function start(port = 0) {
       return failure(400, "request_bad");
     }
     if (path[1] === "studies" && path[3] === "join") return join(path[2], asked);
+    if (path[1] === "studies" && path[3] === "welcome") return welcome(path[2], asked);
     const session = sessions.get(path[2]);
     const token = (headers.authorization ?? "").replace("Bearer ", "");
     const epoch = byToken.get(token);
@@ -179,12 +180,21 @@ export async function start(port = 0) {
     return { block: () => nextBlock(session, asked), events: () => events(session, epoch, asked), end: () => end(session, epoch, asked), withdraw: () => withdraw(session) }[path[3]]?.() ?? failure(404, "not_found");
   }
 
+  function knownSession(study, asked) {
+    const recruited = asked.recruiter_id === null ? undefined : byRecruiter.get(`${study}/${asked.recruiter}/${asked.recruiter_id}`);
+    const id = byToken.get(asked.resume)?.session ?? recruited;
+    return id === undefined || sessions.get(id).state === "withdrawn" ? undefined : id;
+  }
+
+  function welcome(study, asked) {
+    if (STUDIES[study] === undefined) return failure(404, "study_unknown");
+    return json({ is_known: knownSession(study, asked) !== undefined, study: { ...STUDIES[study].info, preview: asked.preview !== null } });
+  }
+
   function join(study, asked) {
     if (STUDIES[study] === undefined) return failure(404, "study_unknown");
-    const recruited = asked.recruiter_id === null ? undefined : byRecruiter.get(`${study}/${asked.recruiter}/${asked.recruiter_id}`);
-    const resumed = byToken.get(asked.resume)?.session;
-    let id = resumed ?? recruited;
-    if (id === undefined || sessions.get(id).state === "withdrawn") {
+    let id = knownSession(study, asked);
+    if (id === undefined) {
       id = `s${randomBytes(6).toString("hex")}`;
       sessions.set(id, { id, study, epochs: [], trials: plan(id, study), pages: [], calibration: null, state: "open", code: null, browser: asked.browser });
       if (asked.recruiter_id !== null) byRecruiter.set(`${study}/${asked.recruiter}/${asked.recruiter_id}`, id);

@@ -24,7 +24,8 @@ header a { color: var(--mark); }\n\
 h1 { font-size: 1.5rem; margin: 0; }\n\
 h2 { font-size: 1.1rem; margin: 0 0 .75rem; }\n\
 section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; \
-  padding: 1rem 1.25rem; margin: 0 0 1rem; overflow-x: auto; }\n\
+  padding: 1rem 1.25rem; margin: 0 0 1rem; }\n\
+.scroll { overflow-x: auto; margin: 0 0 .75rem; }\n\
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0; }\n\
 dt { color: var(--soft); font-size: .85rem; }\n\
 dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }\n\
@@ -71,7 +72,8 @@ pub(crate) fn studies<'a>(studies: impl Iterator<Item = &'a Hosted>) -> String {
         })
         .collect();
     let head = "<tr><th>study</th><th>task</th></tr>";
-    document("Studies", "", &format!("<section><table>{head}{rows}</table></section>"))
+    let table = table("Studies", "", &format!("{head}{rows}"));
+    document("Studies", "", &format!("<section>{table}</section>"))
 }
 
 /// The page of a study.
@@ -83,7 +85,7 @@ pub(crate) fn study(hosted: &Hosted, overview: &Overview, role: Role, preview: &
         role.as_str()
     );
     let mut body = String::new();
-    body += &section("Progress", &(numbers(overview) + &heat(hosted, overview)));
+    body += &section("Progress", &(numbers(hosted, overview) + &heat(hosted, overview)));
     body += &section("Data quality", &quality(hosted, overview));
     if hosted.study.task == Task::Flash {
         body += &section("Timing", &timing(overview));
@@ -95,6 +97,14 @@ pub(crate) fn study(hosted: &Hosted, overview: &Overview, role: Role, preview: &
     }
     body += &section("Sessions", &sessions(overview));
     document(&hosted.info.title, &links, &body)
+}
+
+/// A table that scrolls by itself where it is wider than the page; the keyboard reaches it, too.
+fn table(name: &str, class: &str, rows: &str) -> String {
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">\
+         <table class=\"{class}\">{rows}</table></div>"
+    )
 }
 
 fn section(title: &str, body: &str) -> String {
@@ -114,7 +124,7 @@ fn count(n: i64) -> usize {
     usize::try_from(n).unwrap_or_default()
 }
 
-fn numbers(overview: &Overview) -> String {
+fn numbers(hosted: &Hosted, overview: &Overview) -> String {
     let total = |of: fn(&CellRow) -> i64| count(overview.cells.iter().map(of).sum());
     let (done, target) = (total(|cell| cell.n_done), total(|cell| cell.target));
     let fills = overview.cells.iter().filter(|cell| 0 < cell.target).map(|cell| cell.n_done);
@@ -122,17 +132,16 @@ fn numbers(overview: &Overview) -> String {
         (Some(least), Some(most)) => (most - least).to_string(),
         _ => "–".into(),
     };
-    let in_state = |word: &str| {
-        overview.sessions.iter().filter(|session| session.state.as_str() == word).count()
-    };
+    let in_state = |word: &str| overview.n_by_state.get(word).copied().unwrap_or(0);
     let numbers = [
-        ("done of wanted", format!("{done} / {target}")),
+        ("done of wanted", format!("{done} / {target} {}", cell_words(hosted).0)),
         ("share", share(done, target)),
         ("promised now", total(|cell| cell.n_leased).to_string()),
         ("fullest − emptiest cell", spread),
-        ("joined", overview.study.n_joined.to_string()),
+        ("agreed to take part", overview.study.n_joined.to_string()),
         ("complete", in_state("complete").to_string()),
         ("stopped early", in_state("early").to_string()),
+        ("had nothing left to see", in_state("nothing-left").to_string()),
         ("withdrew", overview.study.n_withdrawn.to_string()),
         ("study", if overview.study.is_open { "open" } else { "closed" }.into()),
     ];
@@ -151,26 +160,49 @@ fn heat(hosted: &Hosted, overview: &Overview) -> String {
     exposures.sort_unstable();
     exposures.dedup();
     let names: Vec<String> = exposures.iter().map(|idx| group_name(hosted, *idx)).collect();
-    let mut table = String::from("<tr><th>done in a cell</th>");
+    let mut rows = format!("<tr><th>{}</th>", cell_words(hosted).1);
     for name in &names {
-        let _ = write!(table, "<th class=\"n\">{}</th>", escape(name));
+        let _ = write!(rows, "<th class=\"n\">{}</th>", escape(name));
     }
-    table += "</tr>";
+    rows += "</tr>";
     for n in 0..=most {
-        let _ = write!(table, "<tr><th>{n}</th>");
+        let _ = write!(rows, "<tr><th>{n}</th>");
         for exposure in &exposures {
             let of = |cell: &&CellRow| cell.exposure_idx == *exposure && 0 < cell.target;
             let all = overview.cells.iter().filter(of).count();
             let here = overview.cells.iter().filter(of).filter(|cell| cell.n_done == n).count();
             let class = if all == 0 { 0 } else { (4 * here).div_ceil(all) };
-            let _ = write!(table, "<td class=\"fill-{class}\">{here}</td>");
+            let _ = write!(rows, "<td class=\"fill-{class}\">{here}</td>");
         }
-        table += "</tr>";
+        rows += "</tr>";
     }
     format!(
-        "<p class=\"soft\">Cells by how many trials they have; the darker, the more cells.</p>\
-         <table class=\"heat\">{table}</table>"
+        "<p class=\"soft\">How many {}; the darker, the more.</p>{}",
+        cell_words(hosted).2,
+        table("Progress", "heat", &rows)
     )
+}
+
+/// What is wanted, in a plural; what a row of the table of progress stands for; and the table itself,
+/// each in words of the task.
+fn cell_words(hosted: &Hosted) -> (&'static str, &'static str, &'static str) {
+    match (hosted.study.task, hosted.study.flash.design) {
+        (Task::Beep, _) => (
+            "participants",
+            "participants",
+            "orders of blocks, from early beeps to late ones or back, have how many participants who \
+             finished",
+        ),
+        (Task::Pairs, _) => {
+            ("judgements", "judgements of a pair", "pairs have how many judgements")
+        }
+        (Task::Flash, mohs_data::Allocation::Balanced) => (
+            "trials",
+            "trials of a picture",
+            "pictures have how many trials that count, by exposure",
+        ),
+        _ => ("trials", "trials of a picture", "pictures have how many trials that count"),
+    }
 }
 
 fn group_name(hosted: &Hosted, idx: i64) -> String {
@@ -197,43 +229,52 @@ fn quality(hosted: &Hosted, overview: &Overview) -> String {
     if hosted.study.task == Task::Pairs {
         return html;
     }
-    html += "<table><tr><th>exposure or beep</th><th class=\"n\">trials</th>\
-             <th class=\"n\">right</th></tr>";
+    let what = match hosted.study.task {
+        Task::Flash => "exposure",
+        Task::Beep => "beep",
+        _ => "",
+    };
+    let mut rows =
+        format!("<tr><th>{what}</th><th class=\"n\">trials</th><th class=\"n\">right</th></tr>");
     for (exposure, counts) in &overview.by_exposure {
         let _ = write!(
-            html,
+            rows,
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             exposure_text(*exposure),
             counts.n,
             share(counts.n_right, counts.n)
         );
     }
-    html + "</table>"
+    html += &table("Data quality", "", &rows);
+    html
 }
 
 fn exposure_text(micros: i64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     let ms = micros as f64 / 1_000.0;
-    if micros == 0 { "none".into() } else { format!("{ms} ms") }
+    if micros == 0 { "all".into() } else { format!("{ms} ms") }
 }
 
 fn timing(overview: &Overview) -> String {
     let words = ["ok", "long", "short", "dropped", "unknown"];
-    let mut html = String::from("<table><tr><th>exposure</th>");
+    let mut rows = String::from("<tr><th>exposure</th>");
     for word in words {
-        let _ = write!(html, "<th class=\"n\">{word}</th>");
+        let _ = write!(rows, "<th class=\"n\">{word}</th>");
     }
-    html += "<th class=\"n\">with a late frame</th></tr>";
+    rows += "<th class=\"n\">with a late frame</th></tr>";
     for (exposure, counts) in &overview.by_exposure {
         let all: usize = counts.verdicts.values().sum();
-        let _ = write!(html, "<tr><td>{}</td>", exposure_text(*exposure));
+        let _ = write!(rows, "<tr><td>{}</td>", exposure_text(*exposure));
         for word in words {
             let n = counts.verdicts.get(word).copied().unwrap_or(0);
-            let _ = write!(html, "<td class=\"n\">{n}</td>");
+            let _ = write!(rows, "<td class=\"n\">{n}</td>");
         }
-        let _ = write!(html, "<td class=\"n\">{}</td></tr>", share(counts.n_late, all));
+        let _ = write!(rows, "<td class=\"n\">{}</td></tr>", share(counts.n_late, all));
     }
-    html += "</table><p class=\"soft\">Trials by the refresh rate of their screen: ";
+    let html = table("Timing", "", &rows)
+        + "<p class=\"soft\">Only trials that are ok fill a cell; the others are void, are exported \
+           with their verdict, and their place goes to somebody else.</p>\
+           <p class=\"soft\">Trials by the refresh rate of their screen: ";
     let rates: Vec<String> =
         overview.by_refresh.iter().map(|(hertz, n)| format!("{hertz} Hz: {n}")).collect();
     html + &rates.join(", ") + ".</p>"
@@ -244,13 +285,14 @@ fn exclusions(overview: &Overview) -> String {
     if overview.exclusions.is_empty() {
         html += "<p>No rule of [exclusions] in study.toml applies.</p>";
     } else {
-        html += "<table><tr><th>rule</th><th>takes</th><th class=\"n\">set aside</th></tr>";
+        let mut rows =
+            String::from("<tr><th>rule</th><th>takes</th><th class=\"n\">set aside</th></tr>");
         for (rule, meaning, n) in &overview.exclusions {
             let (rule, meaning) = (escape(rule), escape(meaning));
             let _ =
-                write!(html, "<tr><td>{rule}</td><td>{meaning}</td><td class=\"n\">{n}</td></tr>");
+                write!(rows, "<tr><td>{rule}</td><td>{meaning}</td><td class=\"n\">{n}</td></tr>");
         }
-        html += "</table>";
+        html += &table("Exclusions", "", &rows);
     }
     if overview.conflicts.is_empty() {
         return html + "<p>No two events claim the same place.</p>";
@@ -292,15 +334,15 @@ fn owner(hosted: &Hosted, overview: &Overview, preview: &str) -> String {
 }
 
 fn sessions(overview: &Overview) -> String {
-    let mut html = String::from(
-        "<table><tr><th>session</th><th>state</th><th class=\"n\">trials</th>\
+    let mut rows = String::from(
+        "<tr><th>session</th><th>state</th><th class=\"n\">trials</th>\
          <th class=\"n\">right at longest</th><th>browser</th><th>system</th>\
          <th class=\"n\">epochs</th></tr>",
     );
     for session in &overview.sessions {
         let right = overview.share_right_by_session.get(&session.session);
         let _ = write!(
-            html,
+            rows,
             "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{} / {}</td>\
              <td class=\"n\">{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>",
             escape(session.session.get(..8).unwrap_or(&session.session)),
@@ -313,25 +355,40 @@ fn sessions(overview: &Overview) -> String {
             session.epoch,
         );
     }
-    html + "</table>"
+    let n: usize = overview.n_by_state.values().sum();
+    let shown = overview.sessions.len();
+    let more = if shown < n { format!("The {shown} newest of {n}. ") } else { String::new() };
+    format!(
+        "{}<p class=\"soft\">{more}<code>nothing-left</code>: a person who had seen all pictures in \
+         other studies; no trial was shown and no code given.</p>",
+        table("Sessions", "", &rows)
+    )
 }
 
 /// What bots made of a study.
 pub(crate) fn trial_run(hosted: &Hosted, run: &TrialRun) -> String {
+    let noun = cell_words(hosted).0;
     let numbers = [
         ("bots", run.n_bots.to_string()),
-        ("complete", run.n_complete.to_string()),
-        ("turned away: nothing left", run.n_turned_away.to_string()),
-        ("trials", run.n_trials.to_string()),
-        ("wanted", run.n_wanted.to_string()),
+        ("did everything", run.n_complete.to_string()),
+        ("left on the way", run.n_left.to_string()),
+        ("came when the study was full", run.n_turned_away.to_string()),
+        ("met an error", run.n_failed.to_string()),
+        ("trials shown, with practice", run.n_trials.to_string()),
+        ("done of wanted", format!("{} / {} {noun}", run.n_done, run.n_wanted)),
         ("fullest − emptiest cell", run.spread.to_string()),
-        ("failed", run.n_failed.to_string()),
     ];
     let cells: String =
         numbers.iter().map(|(what, n)| format!("<div><dt>{what}</dt><dd>{n}</dd></div>")).collect();
     let link = format!("<a href=\"/admin/{}\">Back to the study</a>", hosted.name);
-    let words = "<p class=\"soft\">Simulated people answered; three in ten left on the way, and one \
-                 trial in twenty lost a frame. Their data are thrown away.</p>";
+    let frames = match hosted.study.task {
+        Task::Flash => ", and one flash in twenty was shown a frame too long and is void",
+        _ => "",
+    };
+    let words = format!(
+        "<p class=\"soft\">Simulated people answered, twenty at a time; three in ten left on the \
+         way{frames}. Their data are thrown away; the study itself is as it was.</p>"
+    );
     let body = section("What bots made of this study", &format!("<dl>{cells}</dl>{words}"));
     document(&hosted.info.title, &link, &body)
 }

@@ -19,13 +19,17 @@ pub struct TrialRun {
     pub n_bots: usize,
     /// Bots that did everything.
     pub n_complete: usize,
-    /// Bots for whom nothing was left.
+    /// Bots that left on the way.
+    pub n_left: usize,
+    /// Bots that came when the study was full.
     pub n_turned_away: usize,
     /// Bots that met an error.
     pub n_failed: usize,
-    /// Trials they answered.
+    /// Trials they answered, practice and void ones included.
     pub n_trials: u32,
-    /// Trials the study wants.
+    /// What fills the study's cells: trials, judgements, or participants of a beep study.
+    pub n_done: i64,
+    /// The same, as many as the study wants.
     pub n_wanted: i64,
     /// Fullest minus emptiest cell.
     pub spread: i64,
@@ -65,6 +69,7 @@ pub async fn trial_run(hosted: Arc<Hosted>, n_bots: usize) -> Result<TrialRun, S
                 Ok(ended) => {
                     run.n_trials += ended.n_trials;
                     run.n_complete += usize::from(ended.code.is_some());
+                    run.n_left += usize::from(ended.code.is_none());
                 }
                 Err(error) if error.code() == "study_full" => run.n_turned_away += 1,
                 Err(_) => run.n_failed += 1,
@@ -75,6 +80,7 @@ pub async fn trial_run(hosted: Arc<Hosted>, n_bots: usize) -> Result<TrialRun, S
     let cells = app.store.read(move |tx| cell::all(tx, &name)).await?;
     let wanted = cells.iter().filter(|cell| 0 < cell.target);
     let done: Vec<i64> = wanted.clone().map(|cell| cell.n_done).collect();
+    run.n_done = done.iter().sum();
     run.n_wanted = wanted.map(|cell| cell.target).sum();
     run.spread = done.iter().max().unwrap_or(&0) - done.iter().min().unwrap_or(&0);
     Ok(run)

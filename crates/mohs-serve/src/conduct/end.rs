@@ -1,4 +1,5 @@
-//! The end: a completion code, once everything is stored.
+//! The end: a completion code, once everything is stored. A person for whom there was not one trial
+//! gets none.
 
 use super::join::completion_url;
 use super::{Step, lease};
@@ -37,12 +38,16 @@ pub fn end(
     let is_done = n_trials_left == 0 || request.is_early;
     if row.state == State::Open && missing.is_empty() && is_done {
         lease::release(tx, hosted, &mut row, "ended")?;
-        row.state = if n_trials_left == 0 { State::Complete } else { State::Early };
+        row.state = match (row.n_total, n_trials_left) {
+            (0, _) => State::NothingLeft,
+            (_, 0) => State::Complete,
+            _ => State::Early,
+        };
         let counts = row.state == State::Complete && !row.is_preview;
         if let Some(order) = row.cell.filter(|_| counts) {
             cell::add(tx, &hosted.name, order, 1, 0)?;
         }
-        row.code = Some(fresh_code());
+        row.code = (row.state != State::NothingLeft).then(fresh_code);
         row.ended_at_ms = Some(now_ms);
         row.seen_at_ms = now_ms;
         session::update(tx, &row)?;

@@ -1,13 +1,15 @@
-//! Joining: a new session, or the same one in a new epoch.
+//! Joining: a new session, or the same one in a new epoch; and before that a welcome, which stores
+//! nothing.
 
 use super::{Step, lease};
 use crate::error::ApiError;
 use crate::hosted::Hosted;
 use crate::store::connection::Connection;
 use crate::store::session::{self, SessionRow, State};
-use crate::store::{StoreError, cell, study};
+use crate::store::study::{self, StudyRow};
+use crate::store::{StoreError, cell};
 use crate::token::{Secret, fresh_id, fresh_seed, sha256};
-use crate::wire::{JoinRequest, Joined, SessionState, StudyInfo};
+use crate::wire::{JoinRequest, Joined, SessionState, StudyInfo, Welcome};
 
 /// Who comes, worked out from the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,15 +71,28 @@ impl Comer {
     }
 }
 
-/// Opens a session or opens it again.
-pub fn join(
+/// Says what the study is, and whether the comer has a session here. Whoever is new and may take part
+/// is asked for consent first, and nothing of them is stored until they gave it.
+pub fn welcome(
     tx: &mut dyn Connection,
     hosted: &Hosted,
-    secret: &Secret,
     comer: &Comer,
     now_ms: i64,
-) -> Step<Joined> {
-    let known = match (&comer.resumes, &comer.participant) {
+) -> Step<Welcome> {
+    let is_known = match known(tx, hosted, comer)? {
+        Ok(known) => known.is_some(),
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if !is_known && let Err(refusal) = open_study(tx, hosted, comer, now_ms)? {
+        return Ok(Err(refusal));
+    }
+    let study = StudyInfo { preview: comer.is_preview, ..hosted.info.clone() };
+    Ok(Ok(Welcome { is_known, study }))
+}
+
+/// Returns the session of somebody who comes back; none for people who are new.
+fn known(tx: &mut dyn Connection, hosted: &Hosted, comer: &Comer) -> Step<Option<SessionRow>> {
+    Ok(Ok(match (&comer.resumes, &comer.participant) {
         _ if comer.is_preview => None,
         (Some(session), _) => match session::find(tx, session)? {
             None => return Ok(Err(ApiError::SessionWithdrawn)),
@@ -86,6 +101,20 @@ pub fn join(
         },
         (None, Some(participant)) => session::of_participant(tx, &hosted.name, participant)?,
         (None, None) => None,
+    }))
+}
+
+/// Opens a session or opens it again.
+pub fn join(
+    tx: &mut dyn Connection,
+    hosted: &Hosted,
+    secret: &Secret,
+    comer: &Comer,
+    now_ms: i64,
+) -> Step<Joined> {
+    let known = match known(tx, hosted, comer)? {
+        Ok(known) => known,
+        Err(refusal) => return Ok(Err(refusal)),
     };
     let row = match known {
         Some(row) => reopen(tx, hosted, comer, row, now_ms)?,
@@ -115,6 +144,31 @@ fn reopen(
     Ok(row)
 }
 
+/// Returns the study if somebody new may take part in it.
+fn open_study(
+    tx: &mut dyn Connection,
+    hosted: &Hosted,
+    comer: &Comer,
+    now_ms: i64,
+) -> Step<StudyRow> {
+    let Some(study) = study::find(tx, &hosted.name)? else {
+        return Ok(Err(ApiError::StudyUnknown));
+    };
+    if comer.is_preview {
+        return Ok(Ok(study));
+    }
+    if !study.is_open {
+        return Ok(Err(ApiError::StudyClosed));
+    }
+    if !cell::has_room(tx, &hosted.name)? {
+        lease::sweep(tx, hosted, now_ms)?;
+        if !cell::has_room(tx, &hosted.name)? {
+            return Ok(Err(ApiError::StudyFull));
+        }
+    }
+    Ok(Ok(study))
+}
+
 fn begin(
     tx: &mut dyn Connection,
     hosted: &Hosted,
@@ -122,19 +176,11 @@ fn begin(
     comer: &Comer,
     now_ms: i64,
 ) -> Step<SessionRow> {
-    let Some(study) = study::find(tx, &hosted.name)? else {
-        return Ok(Err(ApiError::StudyUnknown));
+    let study = match open_study(tx, hosted, comer, now_ms)? {
+        Ok(study) => study,
+        Err(refusal) => return Ok(Err(refusal)),
     };
     if !comer.is_preview {
-        if !study.is_open {
-            return Ok(Err(ApiError::StudyClosed));
-        }
-        if !cell::has_room(tx, &hosted.name)? {
-            lease::sweep(tx, hosted, now_ms)?;
-            if !cell::has_room(tx, &hosted.name)? {
-                return Ok(Err(ApiError::StudyFull));
-            }
-        }
         study::set_counts(tx, &hosted.name, study.n_joined + 1, study.n_withdrawn)?;
     }
     let session = fresh_id();

@@ -5,6 +5,8 @@
 //! one, at the nearest it can. A few practice trials with long exposures come first, with pictures
 //! that this participant does not meet again; they fill no cell.
 
+use std::collections::BTreeSet;
+
 use mohs_data::{Allocation, Millis};
 use mohs_score::adaptive::exposure::{self, Step, Stopping};
 
@@ -16,7 +18,8 @@ use crate::store::{StoreError, result};
 
 /// Exposures of practice, from long to short; all above 100 ms, so that any browser may show them.
 const PRACTICE_MS: [f64; 4] = [1_000.0, 500.0, 250.0, 150.0];
-/// One practice picture per this many, so that small studies keep theirs.
+/// One practice picture per this many that are new to the participant, so that small studies keep
+/// theirs.
 const PICTURES_PER_PRACTICE: usize = 10;
 /// The longest exposure that counts as short, and needs a browser that shows it faithfully.
 const SHORT_MS: f64 = 100.0;
@@ -31,10 +34,16 @@ pub(super) fn next_block<'a>(
 ) -> Result<Plan<'a>, StoreError> {
     if asked.session.n_blocks == 0 {
         let practice = practice(asked);
-        if !practice.shown.is_empty() {
+        // Who has seen much elsewhere should not practise for nothing.
+        let is_known = !asked.seen_elsewhere.is_empty();
+        if !practice.shown.is_empty() && !(is_known && real_block(tx, asked)?.shown.is_empty()) {
             return Ok(practice);
         }
     }
+    real_block(tx, asked)
+}
+
+fn real_block<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, StoreError> {
     match asked.hosted.study.flash.design {
         Allocation::Balanced => balanced(tx, asked),
         Allocation::Adaptive => adaptive(tx, asked),
@@ -59,9 +68,11 @@ pub fn realisable(asked: &Asked<'_>) -> Vec<(usize, f64, u32)> {
 
 fn practice<'a>(asked: &Asked<'a>) -> Plan<'a> {
     let hosted = asked.hosted;
-    let n = PRACTICE_MS.len().min(hosted.n_sources() / PICTURES_PER_PRACTICE);
     let mut draw = asked.draw();
     let mut history = asked.history();
+    let new = hosted.prepared.iter().filter(|row| !history.sources.contains(&row.source));
+    let n_new = new.map(|row| &row.source).collect::<BTreeSet<_>>().len();
+    let n = PRACTICE_MS.len().min(n_new / PICTURES_PER_PRACTICE);
     let mut rows: Vec<usize> = (0..hosted.prepared.len()).collect();
     draw.shuffle(&mut rows);
     let mut shown = Vec::new();

@@ -176,9 +176,9 @@ fn written(
     let folder = tempfile::tempdir().map_err(sink)?;
     let path: PathBuf = folder.path().join(file);
     let written = if file == "events.jsonl" {
-        export::write_events(tx, &hosted.name, &path)
+        export::write_events(tx, &hosted.name, &path).map(|_| ())
     } else {
-        export::write_table(tx, &hosted.name, hosted.study.task, &path)
+        export::write_table(tx, &hosted.name, hosted.study.task, &path).map(|_| ())
     };
     written.map_err(|error| match error {
         ExportError::Store(error) => error,

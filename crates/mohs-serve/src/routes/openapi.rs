@@ -4,7 +4,13 @@ use axum::Json;
 use serde_json::{Value, json};
 
 /// Requests that pages make: address, what for, body and answer.
-pub(crate) const API: [(&str, &str, &str, &str); 5] = [
+pub(crate) const API: [(&str, &str, &str, &str); 6] = [
+    (
+        "/api/studies/{study}/welcome",
+        "Ask about a study; nothing is stored",
+        "JoinRequest",
+        "Welcome",
+    ),
     ("/api/studies/{study}/join", "Join a study, or come back to it", "JoinRequest", "Joined"),
     ("/api/sessions/{session}/block", "Ask for the next trials", "BlockRequest", "BlockAnswer"),
     ("/api/sessions/{session}/events", "Store events", "EventBatch", "Ack"),
@@ -94,7 +100,7 @@ pub(crate) fn document() -> Value {
 }
 
 /// A schema: its fields with their types; `?` marks those that may be null or missing, `[]` lists.
-const SCHEMAS: [(&str, &[(&str, &str)]); 14] = [
+const SCHEMAS: [(&str, &[(&str, &str)]); 15] = [
     (
         "JoinRequest",
         &[
@@ -106,6 +112,7 @@ const SCHEMAS: [(&str, &[(&str, &str)]); 14] = [
             ("system", "string"),
         ],
     ),
+    ("Welcome", &[("is_known", "boolean"), ("study", "object")]),
     (
         "Joined",
         &[

@@ -1,4 +1,4 @@
-//! What a participant's page asks: join, block, events, end, withdraw.
+//! What a participant's page asks: welcome, join, block, events, end, withdraw.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,12 +19,23 @@ use crate::hosted::Hosted;
 use crate::store::session;
 use crate::wire::{
     Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, EventBatch, JoinRequest, Joined,
-    WithdrawRequest, Withdrawn,
+    Welcome, WithdrawRequest, Withdrawn,
 };
 
 type Body = Result<Bytes, BytesRejection>;
 type Named = Result<Path<String>, axum::extract::rejection::PathRejection>;
 type Answer<T> = Result<Json<T>, ApiError>;
+
+pub(crate) async fn welcome(State(app): State<App>, study: Named, body: Body) -> Answer<Welcome> {
+    let hosted = app.study(&name(study)?)?;
+    let request: JoinRequest = read(body)?;
+    let now_ms = app.clock.now_ms();
+    let comer = Comer::from_request(&request, &hosted, &app.secret, now_ms)?;
+    let step = move |tx: &mut dyn crate::store::connection::Connection| {
+        join_step::welcome(tx, &hosted, &comer, now_ms)
+    };
+    app.store.write(step).await?.map(Json)
+}
 
 pub(crate) async fn join(State(app): State<App>, study: Named, body: Body) -> Answer<Joined> {
     let hosted = app.study(&name(study)?)?;

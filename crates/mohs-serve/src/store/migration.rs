@@ -30,6 +30,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        number: 4,
+        both: include_str!("../../migrations/0004_design.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
 
 /// Runs what has not run yet; a database of a newer `mohs` is refused.

@@ -1,5 +1,7 @@
 //! Sessions and their epochs.
 
+use std::collections::BTreeMap;
+
 use super::StoreError;
 use super::connection::{Connection, Row};
 
@@ -63,12 +65,18 @@ pub enum State {
     Complete,
     /// The participant stopped before the end; the data are kept.
     Early,
+    /// There was not one trial for the participant: they had seen everything in other studies.
+    NothingLeft,
 }
 
 impl State {
     /// The states and their words.
-    pub const WORDS: [(&'static str, Self); 3] =
-        [("open", Self::Open), ("complete", Self::Complete), ("early", Self::Early)];
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("open", Self::Open),
+        ("complete", Self::Complete),
+        ("early", Self::Early),
+        ("nothing-left", Self::NothingLeft),
+    ];
 
     /// Returns the word in the database.
     pub fn as_str(self) -> &'static str {
@@ -140,6 +148,19 @@ pub fn of_study(
          order by joined_at_ms desc, session limit $2"
     );
     tx.rows(&sql, &[study.into(), limit.into()], read)
+}
+
+/// Returns how many sessions of a study that count are in each state.
+pub fn n_by_state(
+    tx: &mut dyn Connection,
+    study: &str,
+) -> Result<BTreeMap<String, usize>, StoreError> {
+    let sql = "select state, count(*) from session where study = $1 and is_preview = 0 \
+               group by state order by state";
+    let counts = tx.rows(sql, &[study.into()], |row| {
+        (row.word(0), usize::try_from(row.whole(1)).unwrap_or_default())
+    })?;
+    Ok(counts.into_iter().collect())
 }
 
 /// Returns the sessions of a study whose leases ended before `now_ms`.

@@ -27,13 +27,14 @@ async fn trials_are_read_back_with_their_timing() {
         let write = move |tx: &mut dyn mohs_serve::store::connection::Connection| {
             Ok(export::write_table(tx, "study", Task::Flash, &written))
         };
-        let n = server.app.store.read(write).await.unwrap().unwrap();
+        let written = server.app.store.read(write).await.unwrap().unwrap();
         let trials: Vec<Trial> = read_all(&path, &ReadOptions::default()).unwrap();
-        assert_eq!((n, trials.len()), (18, 18));
+        assert_eq!((written.n, trials.len()), (18, 18));
         assert!(trials.iter().all(|trial| trial.label.is_some() && trial.rt().is_some()));
         let is_void = |trial: &Trial| trial.extra.get("state") == Some("voided");
         let is_long = |trial: &Trial| trial.timing == Some(mohs_data::TimingVerdict::Long);
-        assert!(trials.iter().any(is_void));
+        assert_eq!(written.n_void, trials.iter().filter(|trial| is_void(trial)).count());
+        assert!(0 < written.n_void);
         assert!(trials.iter().all(|trial| is_void(trial) == is_long(trial)));
         let extra = &trials[0].extra;
         assert!(extra.get("frames_planned").is_some() && extra.get("period_ms").is_some());
@@ -48,7 +49,7 @@ async fn judgements_are_comparisons() {
     let write = move |tx: &mut dyn mohs_serve::store::connection::Connection| {
         Ok(export::write_table(tx, "study", Task::Pairs, &written))
     };
-    let n = server.app.store.read(write).await.unwrap().unwrap();
+    let n = server.app.store.read(write).await.unwrap().unwrap().n;
     let comparisons: Vec<Comparison> = read_all(&path, &ReadOptions::default()).unwrap();
     assert_eq!(n, comparisons.len());
     assert!(10 < n);

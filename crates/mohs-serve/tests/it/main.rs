@@ -5,8 +5,10 @@
 mod admin;
 mod allocation;
 mod chain;
+mod design;
 mod export;
 mod folder;
 mod refusal;
 mod server;
 mod session;
+mod tls;

@@ -1,8 +1,9 @@
 //! Whole sessions, and sessions that break.
 
 use mohs_data::Task;
-use mohs_serve::bots::{Bot, Deed, join_request};
+use mohs_serve::bots::{self, Bot, Deed, join_request};
 use mohs_serve::wire::{Block, PlannedTrial, SessionState};
+use tempfile::TempDir;
 
 use crate::server::{TestServer, first_option};
 
@@ -74,4 +75,64 @@ async fn who_comes_back_gets_what_is_left_of_the_block() {
     bot.answer(&block.trials[1], &first_option(&block.trials[1]), 0);
     bot.flush().await.unwrap();
     assert_eq!(server.cells().await.iter().map(|(done, _)| done).sum::<i64>(), 2);
+}
+
+#[tokio::test]
+async fn before_consent_nothing_is_stored() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let request = join_request(Some("p1"));
+    let welcome = bots::welcome(&server.transport, "study", &request).await.unwrap();
+    assert!(!welcome.is_known && !welcome.study.labels.is_empty());
+    for table in ["event", "trial", "session", "epoch", "seen", "conflict"] {
+        let sql = format!("select count(*) from {table}");
+        let n = server.app.store.read(move |tx| tx.first(&sql, &[], |row| row.whole(0))).await;
+        assert_eq!(n.unwrap(), Some(0), "{table}");
+    }
+    let study = server.app.store.read(|tx| mohs_serve::store::study::find(tx, "study")).await;
+    assert_eq!(study.unwrap().unwrap().n_joined, 0);
+    let joined = server.join("p1").await.joined;
+    assert!(bots::welcome(&server.transport, "study", &request).await.unwrap().is_known);
+    let mut resumed = join_request(None);
+    resumed.resume = Some(joined.token);
+    assert!(bots::welcome(&server.transport, "study", &resumed).await.unwrap().is_known);
+}
+
+#[tokio::test]
+async fn whoever_has_seen_everything_ends_politely_without_a_code() {
+    let folder = TempDir::new().unwrap();
+    for (name, task) in [("one", Task::Rate), ("two", Task::Flash)] {
+        crate::folder::study(&folder.path().join(name), name, task, (20, 2), |study| {
+            study.rate.trials_per_participant = 20;
+        });
+    }
+    let server = TestServer::over(folder, &["one", "two"]).await;
+    let mut first = server.try_join("one", Some("p1")).await.unwrap();
+    assert_eq!(first.take_part(&mut answers).await.unwrap().n_trials, 20);
+    let mut second = server.try_join("two", Some("p1")).await.unwrap();
+    let ended = second.take_part(&mut answers).await.unwrap();
+    assert_eq!((ended.n_trials, ended.code), (0, None));
+    let end = second.end(false).await.unwrap();
+    assert_eq!((end.is_complete, end.n_trials_left, end.code), (true, 0, None));
+    let again = server.try_join("two", Some("p1")).await.unwrap().joined;
+    assert_eq!((again.state, again.code, again.n_total), (SessionState::Ended, None, 0));
+    let counts =
+        server.app.store.read(|tx| mohs_serve::store::session::n_by_state(tx, "two")).await;
+    assert_eq!(counts.unwrap(), [("nothing-left".to_owned(), 1)].into());
+}
+
+/// Two pictures are new to them: no practice takes one away.
+#[tokio::test]
+async fn whoever_has_seen_nearly_everything_gets_what_is_left() {
+    let folder = TempDir::new().unwrap();
+    for (name, task) in [("one", Task::Rate), ("two", Task::Flash)] {
+        crate::folder::study(&folder.path().join(name), name, task, (20, 2), |study| {
+            study.rate.trials_per_participant = 18;
+        });
+    }
+    let server = TestServer::over(folder, &["one", "two"]).await;
+    let mut first = server.try_join("one", Some("p1")).await.unwrap();
+    assert_eq!(first.take_part(&mut answers).await.unwrap().n_trials, 18);
+    let mut second = server.try_join("two", Some("p1")).await.unwrap();
+    let ended = second.take_part(&mut answers).await.unwrap();
+    assert_eq!((ended.n_trials, ended.code.is_some()), (2, true));
 }

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 
 use mohs_data::format::{ReadOptions, folder_of_stimuli, read_stimuli};
 use mohs_data::{
-    Annotation, Checks, Comparison, Difficulty, Exclusion, FileError, Manifest, MinEpsilon,
-    Prediction, Prepared, Problem, Stimulus, Study, Trial, check,
+    Annotation, Checks, Comparison, Difficulty, Exclusion, Extra, FileError, Manifest, MinEpsilon,
+    Prediction, Prepared, Problem, Stimulus, Study, Task, Trial, check,
 };
 use mohs_report::Summary;
 use mohs_score::human::exclusion;
+use mohs_serve::hosted::{self, Hosted};
 use mohs_vision::evaluate;
 use mohs_vision::network::Network;
 use mohs_vision::pixels;
 use rayon::prelude::*;
 
+use crate::commands::serve::{launch_error, warn_of_exposures};
 use crate::commands::{eval, prepare};
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -99,9 +101,11 @@ fn check_study(path: &Path, ui: &Ui) -> Result<(), CliError> {
     if annotations.is_file() {
         check_json(&annotations, ui)?;
     }
-    if let Some((table, what)) = prepare::check(path)? {
-        ok(ui, &table, &what)?;
+    let prepared = prepare::check(path)?;
+    if let Some((table, what)) = &prepared {
+        ok(ui, table, what)?;
     }
+    check_hosting(path, &study, &stimuli, prepared.is_some(), ui)?;
     for name in ["trials.csv", "trials.parquet"] {
         let trials_path = folder.join(name);
         if trials_path.is_file() {
@@ -125,6 +129,51 @@ fn check_study(path: &Path, ui: &Ui) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Says whether `mohs serve` would host it; outlines are not drawn in a browser.
+fn check_hosting(
+    path: &Path,
+    study: &Study,
+    stimuli: &[Stimulus],
+    is_prepared: bool,
+    ui: &Ui,
+) -> Result<(), CliError> {
+    if study.task == Task::Masks {
+        return Ok(());
+    }
+    let folder = folder_of_stimuli(path);
+    let checked = if is_prepared {
+        Hosted::read(path).map(|_| ())
+    } else {
+        hosted::check(&folder, study, &not_prepared(study, stimuli)).map(|_| ())
+    };
+    checked.map_err(|error| launch_error(error).while_doing("`mohs serve` would refuse it"))?;
+    warn_of_exposures(study, ui);
+    Ok(())
+}
+
+/// Returns what would be shown, without pictures.
+fn not_prepared(study: &Study, stimuli: &[Stimulus]) -> Vec<Prepared> {
+    let conditions = &study.prepare.conditions;
+    let names: Vec<Option<String>> = match conditions.is_empty() {
+        true => vec![None],
+        false => conditions.iter().map(|condition| Some(condition.name.clone())).collect(),
+    };
+    let row = |stimulus: &Stimulus, condition: &Option<String>| Prepared {
+        stimulus: stimulus.id.clone(),
+        label: stimulus.label.clone(),
+        condition: condition.clone(),
+        image: String::new(),
+        mask: None,
+        source: stimulus.file.display().to_string(),
+        attribute: stimulus.attribute.clone(),
+        level: stimulus.level.clone(),
+        side_px: u64::from(study.prepare.side_px),
+        flashes: None,
+        extra: Extra::default(),
+    };
+    stimuli.iter().flat_map(|one| names.iter().map(move |name| row(one, name))).collect()
 }
 
 fn check_stimuli(path: &Path, ui: &Ui) -> Result<(), CliError> {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use mohs_data::Study;
 use mohs_serve::app::{App, Log, Setup, StartError};
-use mohs_serve::hosted::{Hosted, LaunchError};
-use mohs_serve::listen::{self, TlsFiles};
+use mohs_serve::hosted::{Hosted, LaunchError, Unshowable, unshowable};
+use mohs_serve::listen::{self, TlsError, TlsFiles};
 use mohs_serve::router::router;
 use mohs_serve::store::{Place, Store, StoreError};
 use mohs_serve::token::Role;
@@ -64,14 +64,14 @@ pub(crate) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CliError> {
         let read = Hosted::read(folder);
         hosted.push(Arc::new(read.map_err(|error| launch_error(error).while_doing(&what))?));
     }
+    for study in &hosted {
+        warn_of_exposures(&study.study, ui);
+    }
     let place = place(args.db.as_deref(), &args.studies)?;
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => {
             let files = TlsFiles { certificate: certificate.clone(), key: key.clone() };
-            let tls = listen::tls(&files).map_err(|error| {
-                CliError::input("cannot set up HTTPS").because(error).hint("give PEM files")
-            })?;
-            Some(tls)
+            Some(listen::tls(&files).map_err(tls_error)?)
         }
         _ => None,
     };
@@ -142,10 +142,23 @@ fn tell(ui: &Ui, app: &App, url: &str, place: &Place) {
     ui.say(&format!("{text}data are kept in {kept}; stop with Ctrl-C"));
 }
 
+/// Warns of exposures that most screens cannot show.
+pub(crate) fn warn_of_exposures(study: &Study, ui: &Ui) {
+    for Unshowable { exposure_ms, nearest_ms: (below, above) } in unshowable(study) {
+        let below = below.map_or(String::new(), |ms| format!("{ms:.1} or "));
+        let percent = 100.0 * study.screen.tolerance;
+        ui.say(&format!(
+            "warning: no screen of 60 Hz can show {exposure_ms} ms within {percent} % \
+             (screen.tolerance); the nearest it can are {below}{above:.1} ms. People with such \
+             screens, which most have, will not get this exposure."
+        ));
+    }
+}
+
 /// Returns the database that was named, or the one in the only study's folder.
 pub(crate) fn place(db: Option<&str>, studies: &[PathBuf]) -> Result<Place, CliError> {
     match (db, studies) {
-        (Some(db), _) => Place::parse(db).map_err(|error| CliError::input(error.to_string())),
+        (Some(db), _) => parse_place(db),
         (None, [study]) => {
             let folder =
                 if study.is_file() { study.parent().unwrap_or(Path::new(".")) } else { study };
@@ -156,14 +169,73 @@ pub(crate) fn place(db: Option<&str>, studies: &[PathBuf]) -> Result<Place, CliE
     }
 }
 
+/// Understands the address of a database.
+pub(crate) fn parse_place(text: &str) -> Result<Place, CliError> {
+    Place::parse(text).map_err(|error| {
+        let hint = match Path::new(text).extension() {
+            Some(_) if !text.contains("://") => format!("for this file, write sqlite:{text}"),
+            _ => "e.g. sqlite:study.db or postgres://USER:PASSWORD@HOST:5432/NAME".into(),
+        };
+        CliError::input(error.to_string()).hint(hint)
+    })
+}
+
 /// Opens a database.
 pub(crate) fn open_store(place: &Place) -> Result<Store, CliError> {
-    let what = match place {
-        Place::Sqlite(path) => path.display().to_string(),
-        Place::Postgres(_) => "Postgres".into(),
+    let path = match place {
+        Place::Postgres(_) => {
+            return Store::open(place).map_err(|error| {
+                let error = match error {
+                    error @ StoreError::Newer { .. } => store_error(error),
+                    error => store_error(error).hint(
+                        "is the server running, and are user, host, port and name right? The \
+                         address is postgres://USER:PASSWORD@HOST:5432/NAME; the database must \
+                         be there: createdb NAME",
+                    ),
+                };
+                error.while_doing("cannot open the Postgres database")
+            });
+        }
+        Place::Sqlite(path) => path,
     };
-    Store::open(place)
-        .map_err(|error| store_error(error).while_doing(format!("cannot open {what}")))
+    let what = format!("cannot open the database {}", path.display());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if path.is_dir() {
+        return Err(CliError::input(what)
+            .cause("it is a folder")
+            .hint(format!("name a file in it: sqlite:{}", path.join("mohs.db").display())));
+    }
+    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+        return Err(CliError::input(what)
+            .cause(format!("there is no folder {}", parent.display()))
+            .hint("make it first, or name a file in a folder that is there"));
+    }
+    Store::open(place).map_err(|error| match error {
+        error if error.is_no_database() => CliError::input(what)
+            .because(error)
+            .hint("name a database of mohs, or a file that is not there yet, which is made"),
+        error => store_error(error).while_doing(what),
+    })
+}
+
+/// Says what is wrong with a certificate or its key.
+fn tls_error(error: TlsError) -> CliError {
+    let hint = match &error {
+        TlsError::Missing { .. } => "check the path: --tls-cert and --tls-key name files",
+        TlsError::Folder { .. } => "name the file in it, e.g. fullchain.pem or privkey.pem",
+        TlsError::NoCertificate { .. } => {
+            "it should hold a line -----BEGIN CERTIFICATE-----; was the key named instead?"
+        }
+        TlsError::File { .. } => {
+            "it should be PEM, as text: -----BEGIN …-----; a key must not have a password"
+        }
+        TlsError::Pair(_) => {
+            "name the key that the certificate was made with; where the file holds several \
+             certificates, the server's own comes first"
+        }
+        TlsError::Protocol(_) => "this is a bug; please report it",
+    };
+    CliError::input("cannot set up HTTPS").because(error).hint(hint)
 }
 
 /// Says what a failure of the store means.
@@ -176,10 +248,24 @@ pub(crate) fn store_error(error: StoreError) -> CliError {
     }
 }
 
-fn launch_error(error: LaunchError) -> CliError {
+/// Changes of a design that are listed.
+const MOST_CHANGES: usize = 6;
+
+/// Says why a study cannot be hosted.
+pub(crate) fn launch_error(error: LaunchError) -> CliError {
     let hint = error.hint();
     let cli = match error {
         LaunchError::File(error) => return error.into(),
+        LaunchError::OtherDesign { ref changes, .. } => {
+            let listed = changes.iter().take(MOST_CHANGES);
+            let cli = listed.fold(CliError::input(error.to_string()), |cli, change| {
+                cli.cause(change.to_string())
+            });
+            match changes.len().saturating_sub(MOST_CHANGES) {
+                0 => cli,
+                n => cli.cause(format!("and {n} more changes")),
+            }
+        }
         error => CliError::input(error.to_string()),
     };
     match hint {

@@ -92,6 +92,11 @@ struct Served {
 
 impl Served {
     fn start(place: &Place) -> Self {
+        Self::start_as(place, "my-study")
+    }
+
+    /// Hosts the study in `my`, which addresses call `id`.
+    fn start_as(place: &Place, id: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mohs"));
         command.args(["serve", "my", "--bind", "127.0.0.1:0"]).current_dir(place.path(""));
         let mut child = command.stderr(Stdio::piped()).spawn().expect("because it was built");
@@ -103,7 +108,8 @@ impl Served {
         let line = line.expect("because a server says where it is");
         // Keep reading, so that the server can go on speaking.
         std::thread::spawn(move || lines.count());
-        let address = line.strip_suffix("/s/my-study").expect("the study's address").to_owned();
+        let address = line.strip_suffix(&format!("/s/{id}")).expect("the study's address");
+        let address = address.to_owned();
         Self { child, address }
     }
 }
@@ -166,4 +172,228 @@ fn a_killed_server_loses_nothing_that_was_confirmed() {
     assert_eq!(stimuli.len(), 8);
     place.run(&["export", "my", "--to", "jsonl", "-o", "events.jsonl"]).ok();
     place.run(&["score", "viewing-time", "trials.csv"]).ok();
+}
+
+/// One participant does everything; every third flash is shown a frame too long.
+fn one_participant(place: &Place) {
+    let mut served = Served::start(place);
+    let runtime = tokio::runtime::Runtime::new().expect("because the system has threads");
+    runtime.block_on(async {
+        let http = Http::new(&served.address);
+        let mut bot = Bot::join(http, "my-study", &join_request(Some("p1"))).await.expect("joined");
+        let mut n = 0;
+        while let Some(block) = bot.block().await.expect("an answer").block {
+            for trial in &block.trials {
+                n += u32::from(!block.is_practice);
+                bot.start(trial);
+                let extra_frames = u32::from(!block.is_practice && n.is_multiple_of(3));
+                bot.answer(trial, &answer(trial), extra_frames);
+            }
+            bot.flush().await.expect("stored");
+        }
+        assert!(bot.end(false).await.expect("an end").code.is_some());
+    });
+    served.child.kill().expect("because it runs");
+    served.child.wait().expect("because it was killed");
+}
+
+#[test]
+fn exports_and_scores_say_how_many_trials_are_void() {
+    let place = Place::new();
+    study(&place.path("my"), 20, 1.0);
+    one_participant(&place);
+    let exported = place.run(&["export", "my", "--to", "csv", "-o", "trials.csv"]).ok().stderr();
+    assert!(exported.contains("(8 trials, 2 of them void)"), "{exported}");
+    assert!(exported.contains("[exclusions] timing"), "{exported}");
+    let scored = place.run(&["score", "viewing-time", "trials.csv"]).ok().stderr();
+    assert!(scored.contains("2 are void") && scored.contains("2 of them count"), "{scored}");
+    let text = place.read("my/study.toml");
+    let rule = "timing = [\"long\", \"short\", \"dropped\", \"unknown\"]";
+    place.write("strict.toml", text.replace("timing = []", rule));
+    let strict = ["score", "viewing-time", "trials.csv", "--study", "strict.toml"];
+    let scored = place.run(&strict).ok().stderr();
+    assert!(scored.contains("all of them are set aside"), "{scored}");
+}
+
+#[test]
+fn the_template_of_flashes_sets_every_bad_verdict_aside() {
+    let place = Place::new();
+    place.run(&["init", "flash", "my", "--world", "16", "--size", "40"]).ok();
+    let study = Study::read(&place.path("my/study.toml")).expect("a study");
+    let all = mohs_data::TimingVerdict::WORDS.iter().map(|(_, verdict)| *verdict);
+    let bad: Vec<_> = all.filter(|verdict| *verdict != mohs_data::TimingVerdict::Ok).collect();
+    assert_eq!(bad.len(), 4);
+    assert!(bad.iter().all(|verdict| study.exclusions.timing.contains(verdict)));
+}
+
+#[test]
+fn a_database_becomes_bids_and_psych_ds() {
+    let place = Place::new();
+    study(&place.path("my"), 20, 1.0);
+    one_participant(&place);
+    place.run(&["export", "my", "--to", "bids", "-o", "bids"]).ok();
+    let about = place.read("bids/dataset_description.json");
+    assert!(about.contains("\"my-study\"") && about.contains("BIDSVersion"), "{about}");
+    let mut events = Vec::new();
+    files_below(&place.path("bids"), &mut events);
+    events.retain(|path| path.to_string_lossy().ends_with("_events.tsv"));
+    assert_eq!(events.len(), 1, "one participant, one session, one task");
+    let text = std::fs::read_to_string(&events[0]).expect("because it was listed");
+    assert_eq!(text.lines().count(), 1 + 8);
+    let head: Vec<&str> = text.lines().next().unwrap_or_default().split('\t').collect();
+    assert_eq!(head[..2], ["onset", "duration"]);
+    for column in ["frames_planned", "frames_shown", "state"] {
+        assert!(head.contains(&column), "{head:?}");
+    }
+    place.run(&["export", "my", "--to", "psych-ds", "-o", "psych"]).ok();
+    let mut tables = Vec::new();
+    files_below(&place.path("psych"), &mut tables);
+    tables.retain(|path| path.to_string_lossy().ends_with("_data.csv"));
+    assert_eq!(tables.len(), 1);
+    let text = std::fs::read_to_string(&tables[0]).expect("because it was listed");
+    assert_eq!(text.lines().count(), 1 + 8);
+    let about = place.read("psych/dataset_description.json");
+    let about: serde_json::Value = serde_json::from_str(&about).expect("because it is JSON");
+    let described = about["variableMeasured"].as_array().expect("a list of columns").len();
+    assert_eq!(described, text.lines().next().unwrap_or_default().split(',').count());
+}
+
+fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("because it was written") {
+        let path = entry.expect("because it was listed").path();
+        if path.is_dir() { files_below(&path, found) } else { found.push(path) }
+    }
+}
+
+#[test]
+fn a_study_that_was_changed_after_data_came_is_refused_with_what_changed() {
+    let place = Place::new();
+    study(&place.path("my"), 20, 1.0);
+    one_participant(&place);
+    let text = place.read("my/study.toml");
+    place.write("my/study.toml", text.replace("250.0", "300.0"));
+    insta::assert_snapshot!(place.run(&["serve", "my"]).all(), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: the database has data of the study `my-study` that were collected with another design
+      caused by: `flash.exposures_ms` was [50, 250] and is [50, 300] now
+
+    hint: set it back, or host it as another study: with another `id` in study.toml, or another database with --db; data of two designs are not one study
+    ");
+    // Under another id it is another study, beside the old one.
+    place.write(
+        "my/study.toml",
+        text.replace("250.0", "300.0").replace("task =", "id = \"again\"\ntask ="),
+    );
+    let mut served = Served::start_as(&place, "again");
+    served.child.kill().expect("because it runs");
+    served.child.wait().expect("because it was killed");
+}
+
+#[test]
+fn databases_that_cannot_be_opened_come_with_hints() {
+    let place = Place::new();
+    study(&place.path("my"), 2, 1.0);
+    place.write("text.db", "this is a letter to a friend, and no database at all".repeat(20));
+    for (db, code, words) in [
+        ("study.db", 2, "write sqlite:study.db"),
+        ("mysql://x", 2, "e.g. sqlite:study.db or postgres://"),
+        ("sqlite:my", 2, "name a file in it: sqlite:my/mohs.db"),
+        ("sqlite:nowhere/study.db", 2, "there is no folder nowhere"),
+        ("sqlite:text.db", 2, "name a database of mohs"),
+        ("postgres://mohs@127.0.0.1:1/mohs", 3, "is the server running"),
+    ] {
+        let ran = place.run(&["serve", "my", "--db", db]);
+        assert_eq!(ran.code(), code, "{db}: {}", ran.all());
+        assert!(ran.stderr().contains(words), "{db}: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn certificates_that_cannot_be_used_come_with_hints() {
+    let place = Place::new();
+    study(&place.path("my"), 2, 1.0);
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mohs-serve/tests/fixtures");
+    for name in ["server.cert.pem", "server.key.pem", "other.key.pem"] {
+        let bytes = std::fs::read(fixtures.join(name)).expect("because it is a fixture");
+        place.write(name, bytes);
+    }
+    for (certificate, key, what, hint) in [
+        ("no.pem", "server.key.pem", "there is no file `no.pem`", "check the path"),
+        ("my", "server.key.pem", "`my` is a folder", "name the file in it"),
+        ("server.key.pem", "server.key.pem", "holds no certificate", "was the key named"),
+        ("server.cert.pem", "my/study.toml", "cannot be read as PEM", "must not have a password"),
+        (
+            "server.cert.pem",
+            "other.key.pem",
+            "do not fit together",
+            "the certificate was made with",
+        ),
+    ] {
+        let ran = place.run(&["serve", "my", "--tls-cert", certificate, "--tls-key", key]);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        let said = ran.stderr();
+        assert!(said.contains(what) && said.contains(hint), "{said}");
+    }
+}
+
+/// What `mohs serve` would refuse, `mohs check` refuses too, prepared or not.
+#[test]
+fn check_refuses_what_serve_would_refuse() {
+    let place = Place::new();
+    place.run(&["init", "flash", "my", "--world", "16", "--size", "40"]).ok();
+    let good = place.read("my/study.toml");
+    let labels = good.lines().find(|line| line.starts_with("labels =")).expect("labels").to_owned();
+    let cases = [
+        (good.replace("# consent =", "consent ="), "consent.txt"),
+        (good.replace("# debrief =", "debrief ="), "debrief.txt"),
+        (good.replace(&labels, "labels = [\"one thing\"]"), "at least 2 are needed"),
+        (good.replace(&labels, "labels = [\"one\", \"two\"]"), "is not among the `labels`"),
+    ];
+    for is_prepared in [false, true] {
+        if is_prepared {
+            place.write("my/study.toml", &good);
+            place.run(&["prepare", "my"]).ok();
+        }
+        for (text, words) in &cases {
+            place.write("my/study.toml", text);
+            let checked = place.run(&["check", "my"]);
+            assert_ne!(checked.code(), 0, "{words}");
+            assert!(checked.stderr().contains(words), "{}", checked.stderr());
+            let served = place.run(&["serve", "my"]);
+            assert_eq!(served.code(), checked.code(), "{words}");
+            assert!(served.stderr().contains(words), "{}", served.stderr());
+        }
+    }
+    place.write("my/study.toml", &good);
+    place.run(&["check", "my"]).ok();
+}
+
+#[test]
+fn exposures_that_usual_screens_cannot_show_are_named() {
+    let place = Place::new();
+    place.run(&["init", "flash", "my", "--world", "16", "--size", "40"]).ok();
+    assert!(!place.run(&["check", "my"]).ok().stderr().contains("warning"));
+    let text = place.read("my/study.toml");
+    place.write("my/study.toml", text.replace("[17, 50,", "[17, 40,"));
+    let said = place.run(&["check", "my"]).ok().stderr();
+    assert!(said.contains("no screen of 60 Hz can show 40 ms within 10 %"), "{said}");
+    assert!(said.contains("the nearest it can are 33.3 or 50.0 ms"), "{said}");
+}
+
+#[test]
+fn a_study_without_a_name_and_one_with_a_strange_id_are_refused() {
+    let place = Place::new();
+    study(&place.path("my"), 2, 1.0);
+    let good = place.read("my/study.toml");
+    for (text, key) in [
+        (good.replace("name = \"My study\"", "name = \" \""), "name"),
+        (good.replace("task =", "id = \"My Id\"\ntask ="), "id"),
+    ] {
+        place.write("my/study.toml", text);
+        let ran = place.run(&["serve", "my"]);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        assert!(ran.stderr().contains(&format!("`{key}`")), "{}", ran.stderr());
+    }
 }

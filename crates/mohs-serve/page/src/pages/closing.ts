@@ -58,6 +58,16 @@ export function endPage(ui: Ui, study: StudyInfo, code: string | null, completio
   );
 }
 
+/** There was not one trial for this participant; they get no code. */
+export function nothingLeftPage(ui: Ui, study: StudyInfo): void {
+  const { nothingLeft } = ui.texts;
+  ui.last(
+    { name: "nothing-left", title: nothingLeft.title },
+    ...paragraphs([nothingLeft.text, nothingLeft.code]),
+    study.contact !== "" && h("p", {}, nothingLeft.contact(study.contact)),
+  );
+}
+
 export function withdrawnPage(ui: Ui): void {
   ui.last({ name: "withdrawn", title: ui.texts.leave.done }, h("p", {}, ui.texts.leave.doneText));
 }

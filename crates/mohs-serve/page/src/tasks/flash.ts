@@ -58,6 +58,7 @@ const flash: Task = {
         // Who left in the middle of a trial has not seen it; asking would only frame a guess.
         const choice = wasDisturbed ? null : await asked(grid);
         free_ms = performance.now();
+        const { verdict, frames_shown, flash } = await shown.judged();
         await desk.append({
           kind: "trial",
           at_ms: performance.now(),
@@ -69,13 +70,14 @@ const flash: Task = {
             response_ms: choice?.response_ms ?? null,
             handled_ms: choice?.handled_ms ?? null,
             input: choice?.input ?? null,
-            verdict: shown.verdict,
+            verdict,
             frames_planned: frames,
-            frames_shown: shown.frames_shown,
+            frames_shown,
             stamps_ms: shown.stamps_ms,
             longest_gap_ms: shown.longest_gap_ms,
             was_visible: !wasDisturbed,
             was_fullscreen: wasFull && isFullscreen(),
+            flash,
           },
         });
       }

@@ -11,7 +11,7 @@ const rate: Task = {
   needsComputer: false,
   flashes: false,
   minWindow: { width: 320, height: 400 },
-  mostSide: (width, height) => Math.min(0.92 * width, 0.45 * height),
+  mostSide: (width, height) => Math.min(0.86 * width, 0.41 * height),
 
   async run(desk, block, media) {
     const stage = new Stage(desk.stimulus_px, desk.refresh.period_ms);

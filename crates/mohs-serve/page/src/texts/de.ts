@@ -155,7 +155,7 @@ export const de: Texts = {
 
   practice: {
     title: "Zuerst etwas Übung",
-    text: (count) => `${n(count, "Durchgang", "Durchgänge")} zum Eingewöhnen.`,
+    text: (count) => `${n(count, "Bild", "Bilder")} zum Eingewöhnen.`,
     untimed: "Noch kommt kein Signal: Antworten Sie, wenn Sie so weit sind.",
     over: "Die Übung ist vorbei",
     overText: "Jetzt beginnt die Studie.",
@@ -233,6 +233,13 @@ export const de: Texts = {
     copied: "Kopiert",
     onward: "Abschließen und weiter",
     close: "Sie können diese Seite schließen.",
+  },
+
+  nothingLeft: {
+    title: "Für Sie ist hier nichts mehr zu tun",
+    text: "Sie haben alle Bilder, die wir Ihnen zeigen könnten, schon in einer anderen Studie gesehen. Jede Person sieht ein Bild nur einmal.",
+    code: "Deshalb gibt es nichts zu tun und auch keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Vielen Dank für Ihr Interesse!",
+    contact: (contact: string) => `Fragen? ${contact}`,
   },
 
   leave: {

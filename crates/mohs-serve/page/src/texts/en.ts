@@ -155,7 +155,7 @@ export const en = {
 
   practice: {
     title: "First some practice",
-    text: (count: number) => `${n(count, "trial", "trials")} to get used to it.`,
+    text: (count: number) => `${n(count, "picture", "pictures")} to get used to it.`,
     untimed: "There is no signal yet: answer when you are ready.",
     over: "Practice is over",
     overText: "Now the study begins.",
@@ -233,6 +233,13 @@ export const en = {
     copied: "Copied",
     onward: "Finish and go on",
     close: "You can close this page.",
+  },
+
+  nothingLeft: {
+    title: "There is nothing left for you here",
+    text: "You have already seen all the pictures that we could show you, in another study. Each person sees a picture only once.",
+    code: "So there is nothing to do, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for your interest!",
+    contact: (contact: string) => `Questions? ${contact}`,
   },
 
   leave: {

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use mohs_data::format::export::{bids, psych_ds};
 use mohs_data::{Task, Trial};
-use mohs_serve::export::{self, ExportError};
+use mohs_serve::export::{self, ExportError, Written};
 use mohs_serve::store::connection::Connection;
 use mohs_serve::store::{Place, Store, study};
 
 use super::{ExportArgs, ExportFormat, about};
-use crate::commands::serve::{open_store, store_error};
+use crate::commands::serve::{open_store, parse_place, store_error};
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -17,7 +17,7 @@ use crate::ui::Ui;
 pub(super) fn place(path: &Path) -> Result<Option<Place>, CliError> {
     let text = path.to_string_lossy();
     if text.starts_with("sqlite:") || text.starts_with("postgres") && text.contains("://") {
-        let place = Place::parse(&text).map_err(|error| CliError::input(error.to_string()))?;
+        let place = parse_place(&text)?;
         return match &place {
             Place::Sqlite(path) if !path.is_file() => Err(no_database(path)),
             _ => Ok(Some(place)),
@@ -43,20 +43,24 @@ fn no_database(path: &Path) -> CliError {
 pub(super) fn run(args: &ExportArgs, place: &Place, ui: &Ui) -> Result<(), CliError> {
     let store = open_store(place)?;
     let (name, task) = which_study(&store, args.study.as_deref())?;
-    let read = |job: &mut dyn FnMut(&mut dyn Connection) -> Result<usize, ExportError>| {
+    let read = |job: &mut dyn FnMut(&mut dyn Connection) -> Result<Written, ExportError>| {
         let outcome = store.read_here(|connection| Ok(job(connection))).map_err(store_error)?;
         outcome.map_err(|error| match error {
             ExportError::Store(error) => store_error(error),
             ExportError::File(error) => error.into(),
         })
     };
-    let (n, noun) = match args.to {
+    let (written, noun) = match args.to {
         ExportFormat::Csv | ExportFormat::Parquet => {
-            let n = read(&mut |tx| export::write_table(tx, &name, task, &args.output))?;
-            (n, if task == Task::Pairs { "comparisons" } else { "trials" })
+            let written = read(&mut |tx| export::write_table(tx, &name, task, &args.output))?;
+            (written, if task == Task::Pairs { "comparisons" } else { "trials" })
         }
         ExportFormat::Jsonl => {
-            (read(&mut |tx| export::write_events(tx, &name, &args.output))?, "events")
+            let events = |tx: &mut dyn Connection| {
+                let n = export::write_events(tx, &name, &args.output)?;
+                Ok(Written { n, n_void: 0 })
+            };
+            (read(&mut { events })?, "events")
         }
         ExportFormat::Bids | ExportFormat::PsychDs if task == Task::Pairs => {
             return Err(CliError::input(
@@ -66,12 +70,14 @@ pub(super) fn run(args: &ExportArgs, place: &Place, ui: &Ui) -> Result<(), CliEr
         }
         ExportFormat::Bids | ExportFormat::PsychDs => {
             let mut trials: Vec<Trial> = Vec::new();
-            read(&mut |tx| {
+            let written = read(&mut |tx| {
+                let mut written = Written::default();
                 export::each_trial(tx, &name, task, &mut |trial| {
+                    written.add(trial);
                     trials.push(trial.clone());
                     Ok(())
                 })?;
-                Ok(0)
+                Ok(written)
             })?;
             let mut about = about(args, &trials);
             if args.name.is_none() {
@@ -81,10 +87,18 @@ pub(super) fn run(args: &ExportArgs, place: &Place, ui: &Ui) -> Result<(), CliEr
                 ExportFormat::Bids => bids::write(&args.output, &trials, &about)?,
                 _ => psych_ds::write(&args.output, &trials, &about)?,
             }
-            (trials.len(), "trials")
+            (written, "trials")
         }
     };
-    ui.say(&format!("written: {} ({n} {noun})", args.output.display()));
+    let Written { n, n_void } = written;
+    let void = if 0 < n_void { format!(", {n_void} of them void") } else { String::new() };
+    ui.say(&format!("written: {} ({n} {noun}{void})", args.output.display()));
+    if 0 < n_void && task == Task::Flash {
+        ui.say(
+            "void trials were not shown as planned; scoring sets them aside when study.toml says so: \
+             [exclusions] timing = [\"long\", \"short\", \"dropped\", \"unknown\"]",
+        );
+    }
     Ok(())
 }
 

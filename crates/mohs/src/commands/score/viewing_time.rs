@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use mohs_data::format::{ReadOptions, TableReader};
-use mohs_data::{Caveat, Millis, MvtRule, Seed, Stimulus, Study, Task, Trial};
+use mohs_data::{Caveat, Millis, MvtRule, Seed, Stimulus, Study, Task, TimingVerdict, Trial};
 use mohs_report::Summary;
 use mohs_score::human::viewing_time;
 
@@ -58,6 +58,7 @@ pub(super) fn run(args: &ViewingTimeArgs, ui: &Ui) -> Result<(), CliError> {
         ui.say(&format!("{n_others} of them are not flashes with an exposure and are left out"));
     }
     tell_mismatches(&read, ui);
+    tell_void(&read, ui);
     let seed = Seed(args.output.seed);
     let (summary, files) = score(&read.study, &read.stimuli, &read.trials, seed)?;
     output::finish(summary, &files, &args.output, ui)
@@ -76,6 +77,26 @@ fn tell_mismatches(read: &Read, ui: &Ui) {
             ui.say(&format!("study.toml sets aside participant `{listed}`, who has no trials"));
         }
     }
+}
+
+/// Tells how many trials were not shown as planned, and whether they count.
+fn tell_void(read: &Read, ui: &Ui) {
+    let verdicts = read.trials.iter().filter_map(|trial| trial.timing);
+    let void: Vec<TimingVerdict> = verdicts.filter(|found| *found != TimingVerdict::Ok).collect();
+    if void.is_empty() {
+        return;
+    }
+    let rule = &read.study.exclusions.timing;
+    let n_counted = void.iter().filter(|found| !rule.contains(found)).count();
+    let n = void.len();
+    let what = match n_counted {
+        0 => "all of them are set aside by [exclusions] timing".into(),
+        n_counted => format!(
+            "{n_counted} of them count all the same; to set them aside, list long, short, dropped \
+             and unknown under [exclusions] timing in study.toml, and name it with --study"
+        ),
+    };
+    ui.say(&format!("{n} are void, not shown as planned by their `timing`; {what}"));
 }
 
 fn is_flash(trial: &Trial) -> bool {
