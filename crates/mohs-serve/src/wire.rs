@@ -346,6 +346,17 @@ pub enum EventBody {
     },
 }
 
+impl EventBody {
+    /// Returns the trial it speaks of.
+    pub fn trial(&self) -> Option<&str> {
+        match self {
+            Self::TrialStart { trial, .. } | Self::Abandoned { trial, .. } => Some(trial),
+            Self::Trial { report, .. } => Some(&report.trial),
+            Self::Page { .. } | Self::Calibration { .. } | Self::Context { .. } => None,
+        }
+    }
+}
+
 /// One trial as the page saw it. Times are raw page clocks; nothing is corrected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

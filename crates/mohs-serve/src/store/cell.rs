@@ -147,12 +147,17 @@ pub fn add(
     done: i64,
     leased: i64,
 ) -> Result<(), StoreError> {
-    let n_changed = tx.execute(
+    // The usual case, a promise kept: how full the cell is does not change, and neither does an index.
+    let sql = if done + leased == 0 {
+        "update cell set n_done = n_done + $3, n_leased = n_leased + $4 \
+         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4"
+    } else {
         "update cell set n_done = n_done + $3, n_leased = n_leased + $4, fill = fill + $3 + $4, \
          is_open = case when fill + $3 + $4 < target then 1 else 0 end \
-         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4",
-        &[study.into(), cell.into(), done.into(), leased.into()],
-    )?;
+         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4"
+    };
+    let n_changed =
+        tx.execute(sql, &[study.into(), cell.into(), done.into(), leased.into()])?;
     if 0 < n_changed {
         return Ok(());
     }

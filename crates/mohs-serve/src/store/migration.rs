@@ -30,6 +30,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        number: 4,
+        both: include_str!("../../migrations/0004_seen_from_trials.sql"),
+        sqlite: include_str!("../../migrations/0004_journal.sqlite.sql"),
+        postgres: "",
+    },
 ];
 
 /// Runs what has not run yet; a database of a newer `mohs` is refused.

@@ -7,6 +7,7 @@ mod allocation;
 mod chain;
 mod export;
 mod folder;
+mod journal;
 mod refusal;
 mod server;
 mod session;
