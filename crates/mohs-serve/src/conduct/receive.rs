@@ -77,8 +77,7 @@ pub fn open(batch: EventBatch) -> Result<Vec<Opened>, ApiError> {
             }
             continue;
         }
-        let body: EventBody =
-            serde_json::from_str(&event.body).map_err(|_| ApiError::EventBad { seq })?;
+        let body = EventBody::parse(&event.body).map_err(|_| ApiError::EventBad { seq })?;
         check_texts(&body).map_err(|()| ApiError::EventBad { seq })?;
         opened.push(Opened { event, body });
     }
