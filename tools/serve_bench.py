@@ -21,8 +21,8 @@ FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "moh
 def build():
     """Builds mohs and the crowd for release, and returns their paths."""
     target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
-    for arguments in [["-p", "mohs"], ["-p", "mohs-serve", "--example", "crowd"]]:
-        subprocess.run(["cargo", "build", "--release", "--locked", *arguments], cwd=ROOT, check=True)
+    what = ["-p", "mohs", "-p", "mohs-serve", "--bin", "mohs", "--example", "crowd"]
+    subprocess.run(["cargo", "build", "--release", "--locked", *what], cwd=ROOT, check=True)
     return target / "mohs", target / "examples" / "crowd"
 
 

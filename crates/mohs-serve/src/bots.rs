@@ -151,6 +151,12 @@ impl<T: Transport> Bot<T> {
         event
     }
 
+    /// Goes on over another way to the same database.
+    pub fn over<U: Transport>(self, transport: U) -> Bot<U> {
+        let Self { joined, screen, outbox, last_seq, last_hash, clock_ms, .. } = self;
+        Bot { transport, joined, screen, outbox, last_seq, last_hash, clock_ms }
+    }
+
     /// Returns what is not acknowledged yet.
     pub fn outbox(&self) -> &[Event] {
         &self.outbox

@@ -9,6 +9,7 @@ pub mod join;
 pub mod launch;
 pub mod lease;
 pub mod receive;
+pub mod recover;
 pub mod withdraw;
 
 use crate::error::ApiError;

@@ -2,8 +2,8 @@
 //!
 //! A request comes in through `routes/`, is checked, and becomes one step of `conduct/` inside one
 //! transaction of `store/`; `plan/` decides what is shown. `wire.rs` is what page and server say to
-//! each other: read its header first. The server keeps nothing of an experiment in memory: it may be
-//! killed at any time, and several may share one database.
+//! each other: read its header first. The server keeps nothing of an experiment in memory alone: it may
+//! be killed at any time, and several may share one database.
 
 mod admin;
 pub mod allocate;

@@ -72,9 +72,8 @@ impl<'a> Asked<'a> {
         screen: &'a Screen,
     ) -> Result<Self, StoreError> {
         let given = trial::given(tx, &session.session)?;
-        let seen = seen::of_participant(tx, &session.participant)?;
-        let elsewhere = seen.into_iter().filter(|(_, study)| *study != session.study);
-        let seen_elsewhere = elsewhere.map(|(source, _)| source).collect();
+        let seen = seen::elsewhere(tx, &session.participant, &session.study)?;
+        let seen_elsewhere = seen.into_iter().collect();
         Ok(Self { hosted, session, screen, given, seen_elsewhere })
     }
 

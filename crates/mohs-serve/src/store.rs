@@ -9,6 +9,9 @@ pub mod cell;
 pub mod connection;
 pub mod design;
 pub mod event;
+pub mod journal;
+pub mod live;
+pub mod memory;
 mod migration;
 mod postgres;
 pub mod result;
@@ -51,6 +54,20 @@ impl Place {
             return Ok(Self::Postgres(text.into()));
         }
         Err(BadPlace(text.into()))
+    }
+
+    /// Opens a connection for the writer.
+    fn open_to_write(&self) -> Result<Box<dyn Connection>, StoreError> {
+        Ok(match self {
+            Self::Sqlite(path) => {
+                let mut connection = memory::Remembering::new(sqlite::Sqlite::open(path)?);
+                // What a crash left in the journal goes to its tables.
+                connection.begin()?;
+                connection.batch("commit")?;
+                Box::new(connection)
+            }
+            Self::Postgres(_) => self.open()?,
+        })
     }
 
     fn open(&self) -> Result<Box<dyn Connection>, StoreError> {
@@ -135,11 +152,10 @@ const MOST_READERS: usize = 4;
 impl Store {
     /// Opens a database, brings it up to date and starts its writer. Blocks.
     pub fn open(place: &Place) -> Result<Self, StoreError> {
-        let mut connection = place.open()?;
-        migration::run(connection.as_mut())?;
+        migration::run(place.open()?.as_mut())?;
         Ok(Self {
             place: Arc::new(place.clone()),
-            writer: Arc::new(Writer::start(place.clone(), connection)),
+            writer: Arc::new(Writer::start(place.clone(), place.open_to_write()?)),
             readers: Arc::default(),
             n_readers: Arc::new(Semaphore::new(MOST_READERS)),
         })
@@ -156,8 +172,22 @@ impl Store {
         self.writer.run(job).await
     }
 
-    /// Runs `job` on a connection of its own, beside the writer.
+    /// Runs `job` on a connection of its own, beside the writer. Everything that was answered before
+    /// is in its tables.
     pub async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        if let Place::Sqlite(_) = &*self.place {
+            self.writer.run(memory::settle_all).await?;
+        }
+        self.peek(job).await
+    }
+
+    /// Runs `job` on a connection of its own; what was answered in the last seconds may be in the
+    /// journal only. For what submissions do not change.
+    pub async fn peek<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut dyn Connection) -> Result<T, StoreError> + Send + 'static,

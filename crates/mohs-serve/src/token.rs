@@ -6,9 +6,9 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// The secret of a database.
+/// The secret of a database, ready to sign.
 #[derive(Clone)]
-pub struct Secret(Vec<u8>);
+pub struct Secret(Hmac<Sha256>);
 
 /// Who may look at a study, and who may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +35,13 @@ impl Secret {
         let bytes: Option<Vec<u8>> = (0..text.len() / 2)
             .map(|idx| u8::from_str_radix(text.get(2 * idx..2 * idx + 2)?, 16).ok())
             .collect();
-        bytes.filter(|bytes| 32 <= bytes.len()).map(Self)
+        let bytes = bytes.filter(|bytes| 32 <= bytes.len())?;
+        Some(Self(Hmac::new_from_slice(&bytes).ok()?))
     }
 
     /// Signs `text` for one purpose; hexadecimal.
     pub fn sign(&self, purpose: &str, text: &str) -> String {
-        let mut mac = self.mac();
+        let mut mac = self.0.clone();
         mac.update(purpose.as_bytes());
         mac.update(b"\0");
         mac.update(text.as_bytes());
@@ -52,10 +53,6 @@ impl Secret {
         let ours = self.sign(purpose, text);
         let differing = ours.bytes().zip(signature.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         ours.len() == signature.len() && differing == 0
-    }
-
-    fn mac(&self) -> Hmac<Sha256> {
-        Hmac::new_from_slice(&self.0).expect("because a key may have any length")
     }
 
     /// Returns the token of an epoch.
@@ -113,16 +110,30 @@ impl std::fmt::Debug for Secret {
 
 /// Returns bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+fn digit(half: u8) -> char {
+    char::from(b"0123456789abcdef"[usize::from(half)])
 }
 
 /// Returns the hexadecimal SHA-256 of some texts, one after the other.
 pub fn sha256(parts: &[&str]) -> String {
+    hex(&digest(parts))
+}
+
+/// Says whether that is their hexadecimal SHA-256.
+pub fn is_sha256(parts: &[&str], hash: &str) -> bool {
+    let digits = digest(parts).into_iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    digits.eq(hash.chars())
+}
+
+fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.as_bytes());
     }
-    hex(&hash.finalize())
+    hash.finalize().into()
 }
 
 /// Returns random bytes from the system.

@@ -358,6 +358,47 @@ pub enum EventBody {
     },
 }
 
+impl EventBody {
+    /// Reads a body. Those that come with every trial, as the page writes them, are read in one go;
+    /// serde keeps a copy of everything else until it has seen the kind.
+    pub fn parse(text: &str) -> serde_json::Result<Self> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Start {
+            #[serde(rename = "kind")]
+            _kind: serde::de::IgnoredAny,
+            at_ms: f64,
+            trial: String,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Report {
+            #[serde(rename = "kind")]
+            _kind: serde::de::IgnoredAny,
+            at_ms: f64,
+            report: TrialReport,
+        }
+        if text.starts_with(r#"{"kind":"trial","#) {
+            let Report { at_ms, report, .. } = serde_json::from_str(text)?;
+            return Ok(Self::Trial { at_ms, report });
+        }
+        if text.starts_with(r#"{"kind":"trial_start","#) {
+            let Start { at_ms, trial, .. } = serde_json::from_str(text)?;
+            return Ok(Self::TrialStart { at_ms, trial });
+        }
+        serde_json::from_str(text)
+    }
+
+    /// Returns the trial it speaks of.
+    pub fn trial(&self) -> Option<&str> {
+        match self {
+            Self::TrialStart { trial, .. } | Self::Abandoned { trial, .. } => Some(trial),
+            Self::Trial { report, .. } => Some(&report.trial),
+            Self::Page { .. } | Self::Calibration { .. } | Self::Context { .. } => None,
+        }
+    }
+}
+
 /// One trial as the page saw it. Times are raw page clocks; nothing is corrected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -520,4 +561,37 @@ pub struct FailureDetail {
     pub code: String,
     /// For the participant.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_reads_the_same_whichever_way() {
+        let report = r#"{"trial":"a","response":"x","onset_ms":1.5,"offset_ms":null,
+            "response_ms":2,"handled_ms":2.5,"input":"key","verdict":null,"frames_planned":null,
+            "frames_shown":null,"period_ms":16.7,"stamps_ms":[1,2.25],"longest_gap_ms":17,
+            "was_visible":true,"was_fullscreen":false,"pixel_ratio":1,"beep":null}"#;
+        let good = [
+            format!(r#"{{"kind":"trial","at_ms":3,"report":{report}}}"#),
+            r#"{"kind":"trial_start","at_ms":0.1,"trial":"a"}"#.into(),
+            r#"{"kind":"context","at_ms":0.1,"change":"blur"}"#.into(),
+        ];
+        for text in &good {
+            let slowly: EventBody = serde_json::from_str(text).unwrap();
+            assert_eq!(EventBody::parse(text).unwrap(), slowly);
+        }
+        let bad = [
+            r#"{"kind":"trial_start","at_ms":0.1,"trial":"a","more":1}"#,
+            r#"{"kind":"trial_start","kind":"trial","at_ms":0.1,"trial":"a"}"#,
+            r#"{"kind":"trial_start","at_ms":"0.1","trial":"a"}"#,
+            r#"{"kind":"trial","at_ms":0.1}"#,
+            r#"{"kind":"trial_start","at_ms":0.1,"trial":"a"} "#.trim_end_matches("} "),
+        ];
+        for text in bad {
+            assert!(EventBody::parse(text).is_err(), "{text}");
+            assert!(serde_json::from_str::<EventBody>(text).is_err(), "{text}");
+        }
+    }
 }

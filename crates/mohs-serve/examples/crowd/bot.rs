@@ -1,19 +1,18 @@
 //! One simulated participant: joins, answers every trial, gets the code, whatever happens on the way.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hyper::Method;
+use mohs_serve::token::sha256;
 use mohs_serve::wire::{
-    Ack, Block, BlockAnswer, EndAnswer, Event, EventBody, Joined, PlannedTrial, TrialReport,
+    Ack, Block, BlockAnswer, EndAnswer, Event, EventBatch, EventBody, Joined, PlannedTrial,
+    TrialReport,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sha2::{Digest, Sha256};
 
-use crate::http::Connection;
-use crate::{Moment, Options, Tally};
+use crate::http::{Connection, Question};
+use crate::{Moment, Options, Tally, count, lock};
 
 /// Time between two frames of everybody's screen.
 const PERIOD_MS: f64 = 1000.0 / 60.0;
@@ -29,13 +28,24 @@ struct Bot<'a> {
     token: String,
     seq: u32,
     last_hash: String,
-    /// Submissions that are not acked yet, with the time of their first try.
-    outbox: Vec<(Instant, Vec<Event>)>,
+    /// What happened since the last submission.
+    news: Vec<Event>,
+    /// Submissions that are not acked yet.
+    outbox: Vec<Submission>,
     clock_ms: f64,
     /// The body of the last answer that was no success.
     last_refusal: String,
     /// When the next submission is due, if the crowd keeps a pace.
     due: Instant,
+}
+
+/// Events that are sent together.
+struct Submission {
+    /// When it was to be sent.
+    begun: Instant,
+    /// Whether an answered trial is among them.
+    has_trial: bool,
+    batch: EventBatch,
 }
 
 /// Takes part from beginning to end, or until the participant drops out or time is up.
@@ -57,45 +67,55 @@ pub(crate) async fn take_part(
         token: String::new(),
         seq: 0,
         last_hash: String::new(),
+        news: Vec::new(),
         outbox: Vec::new(),
         clock_ms: 1000.0,
         last_refusal: String::new(),
         due: Instant::now() + wait,
     };
     if !bot.join(participant).await {
-        tally.n_empty.fetch_add(1, Ordering::Relaxed);
+        count(&tally.n_empty);
         return;
     }
-    bot.add(&EventBody::Page {
+    bot.seal(&EventBody::Page {
         at_ms: bot.clock_ms,
         page: "consent".into(),
         choices: BTreeMap::from([("agreed".into(), "yes".into())]),
     });
+    bot.submit(false).await;
     let leaves_after: Option<u32> =
         (bot.rng.random::<f64>() < options.drop_out).then(|| bot.rng.random_range(1..20));
     let mut n_answered = 0;
     let mut did_anything = false;
     while let Some(block) = bot.block().await {
         did_anything = true;
-        *tally.found.lock().await = Moment::default();
-        for trial in &block.trials {
+        *lock(&tally.found) = Moment::default();
+        // The page waits a moment before it sends, so that the end of a trial and the beginning of the
+        // next go together. The first of a block begins alone.
+        bot.start(&block.trials[0]);
+        bot.submit(false).await;
+        for (idx, trial) in block.trials.iter().enumerate() {
             if end.is_some_and(|end| end <= Instant::now()) {
                 bot.deliver(0).await;
                 return;
             }
             if leaves_after.is_some_and(|most| most <= n_answered) {
                 bot.deliver(0).await;
-                tally.n_dropped_out.fetch_add(1, Ordering::Relaxed);
+                count(&tally.n_dropped_out);
                 return;
             }
             bot.answer(trial, &block).await;
+            if let Some(next) = block.trials.get(idx + 1) {
+                bot.start(next);
+            }
+            bot.submit(true).await;
             n_answered += 1;
         }
         bot.deliver(0).await;
     }
     bot.deliver(0).await;
     if !did_anything {
-        tally.n_empty.fetch_add(1, Ordering::Relaxed);
+        count(&tally.n_empty);
     }
     bot.finish().await;
 }
@@ -122,7 +142,7 @@ impl Bot<'_> {
         let path = format!("/api/studies/{}/join", self.options.study);
         let mut wait = Duration::from_millis(20);
         let joined: Joined = loop {
-            if let Some(joined) = self.try_once(&path, body.to_string()).await {
+            if let Some(joined) = self.try_once(&path, body.to_string().as_bytes()).await {
                 break joined;
             }
             if self.last_refusal.contains("study_full") {
@@ -131,7 +151,7 @@ impl Bot<'_> {
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(2));
         };
-        self.last_hash = hash(&[&format!("{}/{}", joined.session, joined.epoch)]);
+        self.last_hash = sha256(&[&format!("{}/{}", joined.session, joined.epoch)]);
         self.session = joined.session;
         self.token = joined.token;
         true
@@ -143,30 +163,38 @@ impl Bot<'_> {
             "height_px": 800, "pixel_ratio": 1.0, "is_fullscreen": true, "is_isolated": true,
         }});
         let path = format!("/api/sessions/{}/block", self.session);
-        let answer: BlockAnswer = self.insist(&path, body.to_string()).await;
+        let answer: BlockAnswer = self.insist(&path, body.to_string().as_bytes()).await;
         answer.block
     }
 
-    /// Shows and answers one trial, and hands it in.
-    async fn answer(&mut self, trial: &PlannedTrial, block: &Block) {
+    /// Begins a trial.
+    fn start(&mut self, trial: &PlannedTrial) {
         self.clock_ms += 1500.0;
-        let onset = self.clock_ms;
-        let start = EventBody::TrialStart { at_ms: onset - 600.0, trial: trial.trial.clone() };
-        let started = self.seal(&start);
-        let report = self.report(trial, block, onset);
-        let response = report.response.clone().unwrap_or_default();
-        let answered = self.seal(&EventBody::Trial { at_ms: self.clock_ms, report });
+        let at_ms = self.clock_ms - 600.0;
+        self.seal(&EventBody::TrialStart { at_ms, trial: trial.trial.clone() });
+    }
+
+    /// Answers a trial, when the pace says so.
+    async fn answer(&mut self, trial: &PlannedTrial, block: &Block) {
+        let report = self.report(trial, block, self.clock_ms);
         // Exports have no practice.
-        if !block.is_practice {
+        if self.options.has_ledger && !block.is_practice {
+            let response = report.response.as_deref().unwrap_or_default();
             let line = format!("{},{},{response}", self.session, trial.trial);
-            self.tally.ledger.lock().await.push(line);
+            lock(&self.tally.ledger).push(line);
         }
         let pace = pace(self.options);
         if !pace.is_zero() {
             tokio::time::sleep_until(self.due.into()).await;
             self.due += pace;
         }
-        self.outbox.push((Instant::now(), vec![started, answered]));
+        self.seal(&EventBody::Trial { at_ms: self.clock_ms, report });
+    }
+
+    /// Hands in what happened since the last time.
+    async fn submit(&mut self, has_trial: bool) {
+        let batch = EventBatch { events: std::mem::take(&mut self.news) };
+        self.outbox.push(Submission { begun: Instant::now(), has_trial, batch });
         let most = if self.options.reorder { MOST_WAITING } else { 0 };
         self.deliver(most).await;
     }
@@ -210,16 +238,11 @@ impl Bot<'_> {
         }
     }
 
-    fn add(&mut self, body: &EventBody) {
-        let event = self.seal(body);
-        self.outbox.push((Instant::now(), vec![event]));
-    }
-
-    fn seal(&mut self, body: &EventBody) -> Event {
+    fn seal(&mut self, body: &EventBody) {
         let body = serde_json::to_string(body).expect("because events are plain data");
         self.seq += 1;
-        self.last_hash = hash(&[&self.last_hash, &body]);
-        Event { seq: self.seq, body, hash: self.last_hash.clone() }
+        self.last_hash = sha256(&[&self.last_hash, &body]);
+        self.news.push(Event { seq: self.seq, body, hash: self.last_hash.clone() });
     }
 
     /// Sends what waits until no more than `most` submissions do.
@@ -231,12 +254,13 @@ impl Bot<'_> {
                 false => 0,
             };
             let n_times = 1 + u32::from(self.rng.random::<f64>() < self.options.duplicates);
-            let body = serde_json::json!({ "events": self.outbox[idx].1 }).to_string();
+            let body = serde_json::to_vec(&self.outbox[idx].batch);
+            let body = body.expect("because events are plain data");
             let path = format!("/api/sessions/{}/events", self.session);
             let mut is_stored = false;
             for _ in 0..n_times {
-                let ack: Option<Ack> = self.try_once(&path, body.clone()).await;
-                let events = &self.outbox[idx].1;
+                let ack: Option<Ack> = self.try_once(&path, &body).await;
+                let events = &self.outbox[idx].batch.events;
                 is_stored |= ack.is_some_and(|ack| {
                     events.iter().all(|event| {
                         event.seq <= ack.acked_through || ack.also_stored.contains(&event.seq)
@@ -244,9 +268,9 @@ impl Bot<'_> {
                 });
             }
             if is_stored {
-                let (begun, events) = self.outbox.swap_remove(idx);
-                if events.len() == 2 {
-                    self.tally.note_ack(begun).await;
+                let submission = self.outbox.swap_remove(idx);
+                if submission.has_trial {
+                    self.tally.note_ack(submission.begun);
                 }
                 wait = Duration::from_millis(20);
             } else {
@@ -259,17 +283,17 @@ impl Bot<'_> {
     async fn finish(&mut self) {
         let body = serde_json::json!({ "last_seq": self.seq, "is_early": false }).to_string();
         let path = format!("/api/sessions/{}/end", self.session);
-        let answer: EndAnswer = self.insist(&path, body).await;
+        let answer: EndAnswer = self.insist(&path, body.as_bytes()).await;
         if answer.is_complete && answer.code.is_some() {
-            self.tally.n_complete.fetch_add(1, Ordering::Relaxed);
+            count(&self.tally.n_complete);
         }
     }
 
     /// Asks until there is an answer.
-    async fn insist<T: serde::de::DeserializeOwned>(&mut self, path: &str, body: String) -> T {
+    async fn insist<T: serde::de::DeserializeOwned>(&mut self, path: &str, body: &[u8]) -> T {
         let mut wait = Duration::from_millis(20);
         loop {
-            if let Some(answer) = self.try_once(path, body.clone()).await {
+            if let Some(answer) = self.try_once(path, body).await {
                 return answer;
             }
             tokio::time::sleep(wait).await;
@@ -282,31 +306,23 @@ impl Bot<'_> {
     async fn try_once<T: serde::de::DeserializeOwned>(
         &mut self,
         path: &str,
-        body: String,
+        body: &[u8],
     ) -> Option<T> {
-        self.tally.n_requests.fetch_add(1, Ordering::Relaxed);
+        count(&self.tally.n_requests);
         let luck = self.rng.random::<f64>();
         if luck < self.options.loss / 2.0 {
             return None;
         }
         let token = (!self.token.is_empty()).then_some(self.token.as_str());
-        let answer = self.connection.ask(Method::POST, path, token, body).await?;
+        let answer = self.connection.ask(&Question { method: "POST", path, token, body }).await?;
         if luck < self.options.loss {
             return None;
         }
-        if !answer.status.is_success() {
-            self.tally.note_refusal(&answer).await;
-            self.last_refusal = String::from_utf8_lossy(&answer.body).into_owned();
+        if !answer.is_success() {
+            self.tally.note_refusal(&answer);
+            self.last_refusal = String::from_utf8_lossy(answer.body).into_owned();
             return None;
         }
-        serde_json::from_slice(&answer.body).ok()
+        serde_json::from_slice(answer.body).ok()
     }
-}
-
-fn hash(parts: &[&str]) -> String {
-    let mut digest = Sha256::new();
-    for part in parts {
-        digest.update(part.as_bytes());
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,12 +1,12 @@
 //! One keep-alive connection to a server, opened anew whenever it breaks.
+//!
+//! Written by hand, because the crowd shares the machine with the server it measures: a request is
+//! one write, an answer mostly one read.
 
+use std::io::Write;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// How long an answer may take; longer counts as lost.
@@ -15,71 +15,113 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection that may be closed.
 pub(crate) struct Connection {
     address: String,
-    sender: Option<SendRequest<Full<Bytes>>>,
+    stream: Option<TcpStream>,
+    /// What is sent, then what came.
+    bytes: Vec<u8>,
+}
+
+/// What is asked.
+pub(crate) struct Question<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) token: Option<&'a str>,
+    pub(crate) body: &'a [u8],
 }
 
 /// An answer.
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Bytes,
+pub(crate) struct Answer<'a> {
+    pub(crate) status: u16,
+    pub(crate) body: &'a [u8],
+}
+
+impl Answer<'_> {
+    /// Returns whether it is 2xx.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
 }
 
 impl Connection {
     /// Promises a connection to `address` (`host:port`); nothing is opened yet.
     pub(crate) fn to(address: &str) -> Self {
-        Self { address: address.to_owned(), sender: None }
+        Self { address: address.to_owned(), stream: None, bytes: Vec::new() }
     }
 
     /// Asks once; none if the request or its answer was lost on the way.
-    pub(crate) async fn ask(
-        &mut self,
-        method: Method,
-        path: &str,
-        token: Option<&str>,
-        body: String,
-    ) -> Option<Answer> {
-        let answer = tokio::time::timeout(PATIENCE, self.try_ask(method, path, token, body)).await;
-        let answer = answer.ok().flatten();
-        if answer.is_none() {
-            self.sender = None;
-        }
-        answer
-    }
-
-    async fn try_ask(
-        &mut self,
-        method: Method,
-        path: &str,
-        token: Option<&str>,
-        body: String,
-    ) -> Option<Answer> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", &self.address)
-            .header("content-type", "application/json");
-        if let Some(token) = token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        let request = request.body(Full::new(Bytes::from(body))).ok()?;
-        let response = self.open().await?.send_request(request).await.ok()?;
-        let status = response.status();
-        let body = response.into_body().collect().await.ok()?.to_bytes();
-        Some(Answer { status, body })
-    }
-
-    async fn open(&mut self) -> Option<&mut SendRequest<Full<Bytes>>> {
-        let is_open = match &mut self.sender {
-            Some(sender) => sender.ready().await.is_ok(),
-            None => false,
+    pub(crate) async fn ask(&mut self, question: &Question<'_>) -> Option<Answer<'_>> {
+        let asked = tokio::time::timeout(PATIENCE, self.try_ask(question)).await;
+        let Some((status, start)) = asked.ok().flatten() else {
+            self.stream = None;
+            return None;
         };
-        if !is_open {
-            let stream = TcpStream::connect(&self.address).await.ok()?;
-            stream.set_nodelay(true).ok()?;
-            let (sender, connection) = handshake(TokioIo::new(stream)).await.ok()?;
-            tokio::spawn(connection);
-            self.sender = Some(sender);
+        Some(Answer { status, body: &self.bytes[start..] })
+    }
+
+    /// Returns the status and where in `bytes` the body begins; it ends where they do.
+    async fn try_ask(&mut self, question: &Question<'_>) -> Option<(u16, usize)> {
+        let Question { method, path, token, body } = question;
+        let Self { address, stream, bytes } = self;
+        bytes.clear();
+        write!(bytes, "{method} {path} HTTP/1.1\r\nhost: {address}\r\n").ok()?;
+        bytes.extend_from_slice(b"content-type: application/json\r\n");
+        if let Some(token) = token {
+            write!(bytes, "authorization: Bearer {token}\r\n").ok()?;
         }
-        self.sender.as_mut()
+        write!(bytes, "content-length: {}\r\n\r\n", body.len()).ok()?;
+        bytes.extend_from_slice(body);
+        let open = match stream {
+            Some(open) => open,
+            None => {
+                let open = TcpStream::connect(address.as_str()).await.ok()?;
+                open.set_nodelay(true).ok()?;
+                stream.insert(open)
+            }
+        };
+        open.write_all(bytes).await.ok()?;
+        bytes.clear();
+        loop {
+            if open.read_buf(bytes).await.ok()? == 0 {
+                return None;
+            }
+            let Some(head) = Head::read(bytes) else { continue };
+            while bytes.len() < head.start + head.n_bytes {
+                if open.read_buf(bytes).await.ok()? == 0 {
+                    return None;
+                }
+            }
+            if head.closes {
+                *stream = None;
+            }
+            return Some((head.status, head.start));
+        }
+    }
+}
+
+/// The first lines of an answer, as far as they matter here.
+struct Head {
+    status: u16,
+    n_bytes: usize,
+    closes: bool,
+    /// Where the body begins.
+    start: usize,
+}
+
+impl Head {
+    /// Reads it; none while it is not whole.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+        let text = std::str::from_utf8(&bytes[..end]).ok()?;
+        let mut lines = text.split("\r\n");
+        let status = lines.next()?.get(9..12)?.parse().ok()?;
+        let mut head = Self { status, n_bytes: 0, closes: false, start: end + 4 };
+        for line in lines {
+            let Some((name, value)) = line.split_once(": ") else { continue };
+            if name.eq_ignore_ascii_case("content-length") {
+                head.n_bytes = value.trim().parse().ok()?;
+            } else if name.eq_ignore_ascii_case("connection") {
+                head.closes = value.eq_ignore_ascii_case("close");
+            }
+        }
+        Some(head)
     }
 }

@@ -4,26 +4,30 @@
 //! crowd --address 127.0.0.1:8080 --study NAME --participants 5000 [--at-once 200] [--per-second 2000]
 //!       [--arrivals 500] [--loss 0.3] [--duplicates 0.1] [--reorder] [--drop-out 0.3] [--voids 0.05] [--seed 1]
 //!       [--seconds 60] [--until-empty] [--ledger FILE] [--peer reference|psiturk]
+//! crowd --noop 127.0.0.1:8080
 //! ```
 //!
-//! Each participant joins, fetches blocks, answers every trial and asks for the completion code.
+//! Each participant joins, fetches blocks, answers every trial and asks for the completion code. As the
+//! page does, a participant sends one request per trial: what became of it, and that the next begins.
 //! Requests are lost before they are sent or after they were answered, sent twice and sent in another
 //! order, as told; like the page, a participant never gives up and never forgets what is not acked. The
 //! ledger has one line per answered trial (`session,trial,response`), to be held against an export.
 //! With `--until-empty`, new participants come until none has found anything to do for 100 seconds.
-//! Ends with one line of JSON: what was sent, how fast it was acked, and what the server said.
+//! Ends with one line of JSON: what was sent, how fast it was acked, what the crowd itself took of the
+//! processor, and what the server said. With `--noop` it is no crowd but a server that does nothing.
 
 mod bot;
 mod http;
+mod noop;
 mod peer;
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 
 /// What was asked for on the command line.
 pub(crate) struct Options {
@@ -44,6 +48,8 @@ pub(crate) struct Options {
     pub(crate) seconds: f64,
     pub(crate) until_empty: bool,
     pub(crate) peer: Option<String>,
+    /// Whether there is to be a ledger.
+    pub(crate) has_ledger: bool,
 }
 
 /// How long nobody may have found anything before the crowd goes home.
@@ -91,20 +97,30 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Notes an acknowledged submission of one trial.
-    pub(crate) async fn note_ack(&self, begun: Instant) {
-        self.n_acked.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn note_ack(&self, begun: Instant) {
+        count(&self.n_acked);
         let micros = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
         let second = self.start.elapsed().as_secs();
-        self.waits_us.lock().await.entry(second).or_default().push(micros);
+        lock(&self.waits_us).entry(second).or_default().push(micros);
     }
 
     /// Notes an answer other than 2xx.
-    pub(crate) async fn note_refusal(&self, answer: &http::Answer) {
-        let text = String::from_utf8_lossy(&answer.body);
+    pub(crate) fn note_refusal(&self, answer: &http::Answer<'_>) {
+        let text = String::from_utf8_lossy(answer.body);
         let code = text.split("\"code\":\"").nth(1).and_then(|rest| rest.split('"').next());
-        let name = format!("{} {}", answer.status.as_u16(), code.unwrap_or("-"));
-        *self.refusals.lock().await.entry(name).or_default() += 1;
+        let name = format!("{} {}", answer.status, code.unwrap_or("-"));
+        *lock(&self.refusals).entry(name).or_default() += 1;
     }
+}
+
+/// Counts one more.
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Locks what the crowd shares; nobody holds it over a wait.
+pub(crate) fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().expect("because bots do not panic")
 }
 
 fn main() {
@@ -138,17 +154,20 @@ fn main() {
         seconds: number("seconds", 0.0),
         until_empty: arguments.contains_key("until-empty"),
         peer: arguments.get("peer").cloned(),
+        has_ledger: arguments.contains_key("ledger"),
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("because a thread can be had");
+    if let Some(address) = arguments.get("noop") {
+        runtime.block_on(noop::serve(address));
+    }
     let tally = Arc::new(Tally::default());
     let begun = Instant::now();
     runtime.block_on(run(Arc::clone(&options), Arc::clone(&tally)));
     let took = begun.elapsed();
-    runtime.block_on(tell(&tally, took, arrival_s(&options), arguments.get("ledger")));
+    tell(&tally, took, arrival_s(&options), arguments.get("ledger"));
 }
 
 /// Returns the first second in which everybody is there.
@@ -182,7 +201,7 @@ async fn run(options: Arc<Options>, tally: Arc<Tally>) {
         // What people left behind comes back when its lease ends.
         if options.until_empty && n_empty < tally.n_empty.load(Ordering::Relaxed) {
             n_empty = tally.n_empty.load(Ordering::Relaxed);
-            if PATIENCE < tally.found.lock().await.elapsed() {
+            if PATIENCE < lock(&tally.found).elapsed() {
                 break;
             }
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -208,8 +227,8 @@ async fn run(options: Arc<Options>, tally: Arc<Tally>) {
 /// Prints what happened as one line of JSON, and writes the ledger.
 ///
 /// `steady` is what happened from `arrival_s` on, when everybody was there.
-async fn tell(tally: &Tally, took: Duration, arrival_s: u64, ledger: Option<&String>) {
-    let by_second = tally.waits_us.lock().await;
+fn tell(tally: &Tally, took: Duration, arrival_s: u64, ledger: Option<&String>) {
+    let by_second = lock(&tally.waits_us);
     let of = |first: u64| {
         let mut waits: Vec<u32> =
             by_second.range(first..).flat_map(|(_, us)| us).copied().collect();
@@ -230,12 +249,12 @@ async fn tell(tally: &Tally, took: Duration, arrival_s: u64, ledger: Option<&Str
     let mut n_by_second: Vec<usize> =
         by_second.range(arrival_s..).map(|(_, us)| us.len()).collect();
     n_by_second.sort_unstable();
-    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let counted = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-    let per_second = count(&tally.n_acked) as f64 / took.as_secs_f64();
+    let per_second = counted(&tally.n_acked) as f64 / took.as_secs_f64();
     let said = serde_json::json!({
         "seconds": took.as_secs_f64(),
-        "acked": count(&tally.n_acked),
+        "acked": counted(&tally.n_acked),
         "acked_per_second": per_second,
         "p50_ms": at(&waits, 0.5),
         "p99_ms": at(&waits, 0.99),
@@ -245,15 +264,25 @@ async fn tell(tally: &Tally, took: Duration, arrival_s: u64, ledger: Option<&Str
             "p50_ms": at(&steady, 0.5),
             "p99_ms": at(&steady, 0.99),
         },
-        "complete": count(&tally.n_complete),
-        "dropped_out": count(&tally.n_dropped_out),
-        "nothing_left": count(&tally.n_empty),
-        "requests": count(&tally.n_requests),
-        "refusals": *tally.refusals.lock().await,
+        "complete": counted(&tally.n_complete),
+        "dropped_out": counted(&tally.n_dropped_out),
+        "nothing_left": counted(&tally.n_empty),
+        "requests": counted(&tally.n_requests),
+        "crowd_cpu_s": cpu_s(),
+        "refusals": *lock(&tally.refusals),
     });
     if let Some(path) = ledger {
-        let lines = tally.ledger.lock().await;
+        let lines = lock(&tally.ledger);
         std::fs::write(path, lines.join("\n") + "\n").expect("because the folder is there");
     }
     writeln!(std::io::stdout(), "{said}").expect("because somebody reads it");
+}
+
+/// Returns the processor time that this process took, in seconds; none where nobody says.
+fn cpu_s() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name in brackets: fields 14 and 15 of all, in hundredths of a second.
+    let after = text.rsplit_once(')')?.1;
+    let fields: Vec<f64> = after.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    Some((fields.get(10)? + fields.get(11)?) / 100.0)
 }

@@ -9,6 +9,10 @@ import type { Ack, Event, EventBody } from "./wire";
 /** Browsers let a page that is being left send 64 KiB; the rest of the request needs some room. */
 export const MOST_BATCH_BYTES = 60_000;
 
+/** How long an event that is safe on this disk waits for company: the end of a trial and the beginning
+ * of the next come within this time, and go in one request. */
+export const LINGER_MS = 100;
+
 /** How long to wait after failures. */
 export type Delays = { first_ms: number; most_ms: number };
 export const DELAYS: Delays = { first_ms: 500, most_ms: 30_000 };
@@ -31,6 +35,8 @@ type Lane = {
   isSending: boolean;
   nFailures: number;
   timer: ReturnType<typeof setTimeout> | null;
+  /** Runs while an event waits for company. */
+  linger: ReturnType<typeof setTimeout> | null;
   /** Why the server will never take it. */
   refusal: ApiError | null;
   mostBytes: number;
@@ -63,6 +69,7 @@ export class Outbox {
     private readonly store: Store,
     private readonly post: Post,
     private readonly delays: Delays = DELAYS,
+    private readonly linger_ms: number = LINGER_MS,
   ) {}
 
   /** Takes over what older pages left behind and starts to send it. */
@@ -97,12 +104,14 @@ export class Outbox {
     const event = seal(current.chain, what);
     current.queue.push(event);
     this.changed();
-    this.pump(current);
     let isSafe = this.store.isDurable;
+    if (isSafe) this.pumpSoon(current);
+    else this.pump(current);
     try {
       await this.store.append(current.chain, event, others);
     } catch {
       isSafe = false;
+      this.pump(current);
     }
     if (!isSafe) await this.until(() => this.hasAck(current, event.seq));
   }
@@ -156,8 +165,9 @@ export class Outbox {
     });
   }
 
-  /** Sends nothing while a stimulus is on. */
+  /** Sends nothing while a stimulus is on. What still waits for company goes before. */
   hold(): void {
+    for (const each of this.lanes) if (each.linger !== null) this.pump(each);
     this.held = true;
   }
 
@@ -187,7 +197,10 @@ export class Outbox {
   /** Sends nothing and takes nothing any more: another tab has taken over. */
   stop(): void {
     this.stopped = true;
-    for (const each of this.lanes) if (each.timer !== null) clearTimeout(each.timer);
+    for (const each of this.lanes) {
+      if (each.timer !== null) clearTimeout(each.timer);
+      endLinger(each);
+    }
   }
 
   /** Sends stored events once more that the server says it misses. */
@@ -208,6 +221,7 @@ export class Outbox {
   async close(session: string): Promise<void> {
     for (const each of this.lanes.filter(({ chain }) => chain.session === session)) {
       if (each.timer !== null) clearTimeout(each.timer);
+      endLinger(each);
       await this.store.dropChain(each.chain.key);
     }
     this.lanes = this.lanes.filter(({ chain }) => chain.session !== session);
@@ -224,7 +238,12 @@ export class Outbox {
     return Promise.all(found);
   }
 
+  private pumpSoon(each: Lane): void {
+    each.linger ??= setTimeout(() => this.pump(each), this.linger_ms);
+  }
+
   private pump(each: Lane): void {
+    endLinger(each);
     const isBusy = each.isSending || each.timer !== null;
     if (isBusy || this.held || this.stopped || each.refusal !== null || each.queue.length === 0) return;
     each.isSending = true;
@@ -234,7 +253,7 @@ export class Outbox {
           each.isSending = false;
           each.nFailures = 0;
           this.acked(each, ack);
-          this.pump(each);
+          if (each.linger === null) this.pump(each);
         }),
       (error: unknown) =>
         this.whenFree(() => {
@@ -299,5 +318,10 @@ export class Outbox {
 }
 
 function lane(chain: Chain, queue: Event[]): Lane {
-  return { chain, queue, isSending: false, nFailures: 0, timer: null, refusal: null, mostBytes: MOST_BATCH_BYTES };
+  return { chain, queue, isSending: false, nFailures: 0, timer: null, linger: null, refusal: null, mostBytes: MOST_BATCH_BYTES };
+}
+
+function endLinger(each: Lane): void {
+  if (each.linger !== null) clearTimeout(each.linger);
+  each.linger = null;
 }

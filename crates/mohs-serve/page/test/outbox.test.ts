@@ -53,7 +53,7 @@ const offline: Post = async () => {
 };
 
 async function opened(store: Store, post: Post): Promise<Outbox> {
-  const outbox = new Outbox(store, post, FAST);
+  const outbox = new Outbox(store, post, FAST, 5);
   await outbox.open();
   return outbox;
 }
@@ -69,6 +69,29 @@ describe("outbox", () => {
     expect(firstBroken("s/1", [...server.stored.get("s/1")!.values()])).toBeNull();
     expect(outbox.nUnsaved).toBe(0);
     expect(outbox.lastSeq).toBe(50);
+  });
+
+  test("the end of a trial and the beginning of the next go in one request", async () => {
+    const server = new Server();
+    const batches: string[][] = [];
+    const post: Post = async (chain, events) => {
+      batches.push(events.map(({ body }) => (JSON.parse(body) as EventBody).kind));
+      return server.store(chain, events);
+    };
+    const outbox = new Outbox(await openStore(new IDBFactory()), post, FAST, 60);
+    await outbox.begin("o", "s", 1, "t", 0);
+    for (const trial of ["a", "b"]) {
+      await outbox.append({ kind: "trial_start", at_ms: 1, trial });
+      // What waits for company goes before a stimulus, never during one.
+      outbox.hold();
+      await outbox.append({ kind: "context", at_ms: 2, change: "blur" });
+      await pause(80);
+      outbox.release();
+      await outbox.append({ kind: "abandoned", at_ms: 3, trial, reason: "reload" });
+    }
+    await outbox.drained();
+    expect(batches[0]).toEqual(["trial_start"]);
+    expect(batches).toContainEqual(["abandoned", "trial_start"]);
   });
 
   test("answered offline, closed, opened again: the older chain goes first, with its own token", async () => {

@@ -6,6 +6,7 @@ use crate::error::ApiError;
 use crate::hosted::Hosted;
 use crate::plan::{self, Asked, beep};
 use crate::store::connection::Connection;
+use crate::store::live::Live;
 use crate::store::session::{self, SessionRow, State};
 use crate::store::trial::{self, TrialRow, TrialState};
 use crate::store::{StoreError, cell};
@@ -67,13 +68,18 @@ pub fn next(
     }
     row.screen = serde_json::to_string(screen).ok();
     lease_order(tx, hosted, &mut row)?;
-    lease::renew(tx, hosted, &mut row, now_ms)?;
+    lease::renew(tx, hosted.lease_ms(), &mut row, now_ms)?;
     let mut left = what_is_left(tx, hosted, &mut row, screen)?;
     if left.is_empty() {
         left = new_block(tx, hosted, &mut row, screen)?;
     }
     session::update(tx, &row)?;
-    Ok(Ok(Next { left, n_done: row.n_done, n_total: row.n_total }))
+    let next = Next { left, n_done: row.n_done, n_total: row.n_total };
+    // Answers come soon.
+    let mut live = Live::new(row);
+    live.expect(next.left.clone());
+    live.keep(tx);
+    Ok(Ok(next))
 }
 
 /// Beep: leases the order of blocks that fewest participants have.

@@ -139,7 +139,7 @@ fn reopen(
     row.browser.clone_from(&comer.browser);
     row.system.clone_from(&comer.system);
     lease::void_started(tx, hosted, &mut row, lease::REOPENED)?;
-    lease::renew(tx, hosted, &mut row, now_ms)?;
+    lease::renew(tx, hosted.lease_ms(), &mut row, now_ms)?;
     session::update(tx, &row)?;
     Ok(row)
 }

@@ -12,7 +12,7 @@ const PARTS: i64 = 20;
 /// Gives a session more time. The caller stores the session.
 pub fn renew(
     tx: &mut dyn Connection,
-    hosted: &Hosted,
+    lease_ms: i64,
     row: &mut SessionRow,
     now_ms: i64,
 ) -> Result<(), StoreError> {
@@ -21,10 +21,10 @@ pub fn renew(
         return Ok(());
     }
     if let (None, Some(order)) = (row.lease_until_ms, row.cell) {
-        cell::add(tx, &hosted.name, order, 0, 1)?;
+        cell::add(tx, &row.study, order, 0, 1)?;
     }
-    let until = now_ms + hosted.lease_ms();
-    if row.lease_until_ms.is_none_or(|old| old + hosted.lease_ms() / PARTS < until) {
+    let until = now_ms + lease_ms;
+    if row.lease_until_ms.is_none_or(|old| old + lease_ms / PARTS < until) {
         row.lease_until_ms = Some(until);
     }
     Ok(())

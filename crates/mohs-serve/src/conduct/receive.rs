@@ -1,17 +1,19 @@
 //! Events coming in: checked, stored once, and what follows from them.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use super::{Step, lease};
 use crate::error::ApiError;
 use crate::hosted::Hosted;
 use crate::report::Outcome;
 use crate::store::connection::Connection;
-use crate::store::session::{self, EpochRow, SessionRow};
-use crate::store::trial::{self, TrialRow, TrialState};
-use crate::store::{StoreError, cell, event, result, seen};
-use crate::token::sha256;
+use crate::store::live::Live;
+use crate::store::session::EpochRow;
+use crate::store::trial::{TrialRow, TrialState};
+use crate::store::{StoreError, event, journal};
+use crate::token::is_sha256;
 use crate::wire::{Ack, Calibration, Event, EventBatch, EventBody};
+use mohs_data::{Allocation, Task};
 
 /// Events in one request, at most.
 pub const MOST_EVENTS: usize = 500;
@@ -21,6 +23,29 @@ const MOST_BYTES: usize = 16_384;
 const MOST_SEQ: u32 = 200_000;
 /// Pages a session remembers, at most.
 const MOST_PAGES: usize = 200;
+
+/// What of a study decides about events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terms {
+    /// The share by which an exposure may be off.
+    pub tolerance: f64,
+    /// How long a lease is.
+    pub lease_ms: i64,
+    /// Whether what others are shown next depends on every answer.
+    pub settles_at_once: bool,
+}
+
+impl Terms {
+    /// Returns the terms of a study.
+    pub fn of(hosted: &Hosted) -> Self {
+        let study = &hosted.study;
+        Self {
+            tolerance: study.screen.tolerance,
+            lease_ms: hosted.lease_ms(),
+            settles_at_once: study.task == Task::Pairs || study.flash.design == Allocation::Adaptive,
+        }
+    }
+}
 
 /// An event with what it says.
 #[derive(Debug, Clone)]
@@ -52,8 +77,7 @@ pub fn open(batch: EventBatch) -> Result<Vec<Opened>, ApiError> {
             }
             continue;
         }
-        let body: EventBody =
-            serde_json::from_str(&event.body).map_err(|_| ApiError::EventBad { seq })?;
+        let body = EventBody::parse(&event.body).map_err(|_| ApiError::EventBad { seq })?;
         check_texts(&body).map_err(|()| ApiError::EventBad { seq })?;
         opened.push(Opened { event, body });
     }
@@ -77,50 +101,121 @@ fn check_texts(body: &EventBody) -> Result<(), ()> {
     all_good.then_some(()).ok_or(())
 }
 
-/// Stores events and answers with what is stored.
+/// Reads the body of a request.
+pub fn read(batch: &[u8]) -> Result<Vec<Opened>, ApiError> {
+    let bad = |cause: serde_json::Error| ApiError::RequestBad { what: cause.to_string() };
+    open(serde_json::from_slice(batch).map_err(bad)?)
+}
+
+/// Stores events and answers with what is stored. `batch` is the body they came in.
+///
+/// Usual submissions go to the journal and to memory, where there are such; all that changes what
+/// others are given goes to its table at once.
 pub fn receive(
     tx: &mut dyn Connection,
-    hosted: &Hosted,
+    terms: &Terms,
     (session, epoch): (&str, u32),
-    opened: &[Opened],
+    (opened, batch): (&[Opened], &str),
     now_ms: i64,
 ) -> Step<Ack> {
-    let Some(mut row) = session::find(tx, session)? else {
+    let Some(mut live) = Live::recall(tx, session)? else {
         return Ok(Err(ApiError::SessionWithdrawn));
     };
-    let Some(mut chain) = session::find_epoch(tx, session, epoch)? else {
-        return Ok(Err(ApiError::TokenBad));
+    let answer = hear(tx, &mut live, terms, (epoch, opened), now_ms)?;
+    let answer = match answer {
+        Err(refusal) => Err(refusal),
+        Ok(Heard { ack, has_news, is_urgent }) => {
+            let may_wait = has_news && !is_urgent;
+            match tx.memory().filter(|_| may_wait).map(|memory| memory.next_id()) {
+                Some(id) => {
+                    let terms = (terms.tolerance, terms.lease_ms);
+                    journal::append(tx, id, (session, epoch), terms, batch, now_ms)?;
+                    live.note_journal(id);
+                }
+                None if has_news => live.settle(tx)?,
+                None => {}
+            }
+            ack
+        }
     };
-    let fresh = match sort_out(tx, session, epoch, &chain, opened)? {
+    live.keep(tx);
+    Ok(answer)
+}
+
+/// What became of a submission.
+pub struct Heard {
+    /// The answer, also where some of it was kept as conflicting.
+    ack: Result<Ack, ApiError>,
+    /// Whether there was anything new.
+    has_news: bool,
+    /// Whether it must go to its tables in this transaction.
+    is_urgent: bool,
+}
+
+/// Takes events into a session; tables get them when it is settled.
+pub fn hear(
+    tx: &mut dyn Connection,
+    live: &mut Live,
+    terms: &Terms,
+    (epoch, opened): (u32, &[Opened]),
+    now_ms: i64,
+) -> Step<Heard> {
+    let Some(chain) = live.chain(tx, epoch)? else { return Ok(Err(ApiError::TokenBad)) };
+    let mut chain = chain.clone();
+    let follows = chain.highest == chain.acked_through
+        && opened.iter().zip(chain.acked_through + 1..).all(|(next, seq)| next.event.seq == seq);
+    if !follows {
+        // What came before is looked up in its tables.
+        live.settle(tx)?;
+    }
+    let fresh = match sort_out(tx, &live.row.session, epoch, &chain, opened)? {
         Ok(fresh) => fresh,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let (mut trials, effects) = match check(tx, hosted, &row, &fresh.new)? {
-        Ok(checked) => checked,
+    let effects = match check(tx, live, terms, &fresh.new)? {
+        Ok(effects) => effects,
         Err(refusal) => return Ok(Err(refusal)),
     };
     for conflicting in &fresh.conflicting {
-        event::append_conflict(tx, session, epoch, &conflicting.event, now_ms)?;
+        event::append_conflict(tx, &live.row.session, epoch, &conflicting.event, now_ms)?;
     }
     let has_facts = effects.iter().any(Effect::is_about_session);
     for (opened, effect) in fresh.new.iter().zip(effects) {
-        event::append(tx, session, epoch, &opened.event, now_ms)?;
-        apply(tx, hosted, &mut row, &mut trials, epoch, effect)?;
+        live.add_event(epoch, opened.event.clone(), now_ms);
+        apply(live, epoch, effect, now_ms);
     }
-    store_trials(tx, &row, &trials, now_ms)?;
-    let ack = advance(tx, session, epoch, &mut chain, &fresh.new)?;
-    if !fresh.new.is_empty() {
-        lease::renew(tx, hosted, &mut row, now_ms)?;
-        if has_facts {
-            session::update(tx, &row)?;
-        } else {
-            session::update_progress(tx, &row)?;
+    let also_stored = match follows {
+        true => {
+            // Without gaps, `sort_out` has held each event against the one before.
+            if let Some(last) = fresh.new.last() {
+                chain.acked_through = last.event.seq;
+                chain.head.clone_from(&last.event.hash);
+            }
+            Vec::new()
         }
+        false => {
+            live.settle(tx)?;
+            advance(tx, &live.row.session, epoch, &mut chain)?
+        }
+    };
+    let ack = Ack { acked_through: chain.acked_through, also_stored };
+    let mut is_urgent = !follows || has_facts || terms.settles_at_once;
+    if let Some(last) = fresh.new.last() {
+        chain.highest = chain.highest.max(last.event.seq);
+        live.set_chain(epoch, chain);
+        let lease = live.row.lease_until_ms;
+        lease::renew(tx, terms.lease_ms, &mut live.row, now_ms)?;
+        live.note_progress();
+        if has_facts {
+            live.note_facts();
+        }
+        is_urgent |= lease != live.row.lease_until_ms || live.moves_cells();
     }
-    match fresh.conflicting.first() {
-        Some(conflicting) => Ok(Err(ApiError::EventConflict { seq: conflicting.event.seq })),
-        None => Ok(Ok(ack)),
-    }
+    let ack = match fresh.conflicting.first() {
+        Some(conflicting) => Err(ApiError::EventConflict { seq: conflicting.event.seq }),
+        None => Ok(ack),
+    };
+    Ok(Ok(Heard { ack, has_news: !fresh.new.is_empty(), is_urgent }))
 }
 
 struct SortedOut<'a> {
@@ -153,11 +248,11 @@ fn sort_out<'a>(
             }
             None => {
                 let previous = match before {
-                    Some((at, hash)) if at + 1 == seq => Some(hash.to_owned()),
-                    _ => stored_hash(seq - 1)?,
+                    Some((at, hash)) if at + 1 == seq => Some(Cow::Borrowed(hash)),
+                    _ => stored_hash(seq - 1)?.map(Cow::Owned),
                 };
                 if let Some(previous) = previous
-                    && sha256(&[&previous, &opened.event.body]) != opened.event.hash
+                    && !is_sha256(&[&previous, &opened.event.body], &opened.event.hash)
                 {
                     return Ok(Err(ApiError::EventUnchained { seq }));
                 }
@@ -186,139 +281,83 @@ impl Effect {
     }
 }
 
-/// The trials that events speak of, read once and stored once.
-type Trials = BTreeMap<String, Touched>;
-
-/// A trial, and what is to be stored of it.
-struct Touched {
-    trial: TrialRow,
-    has_changed: bool,
-    outcome: Option<Box<Outcome>>,
-}
-
-impl Touched {
-    fn set(&mut self, state: TrialState, epoch: u32, reason: Option<&str>) {
-        self.trial.state = state;
-        self.trial.epoch = Some(epoch);
-        self.trial.reason = reason.map(Into::into);
-        self.has_changed = true;
-    }
-}
-
-/// Checks what events say before anything is written.
+/// Checks what events say before anything is changed.
 fn check(
     tx: &mut dyn Connection,
-    hosted: &Hosted,
-    row: &SessionRow,
+    live: &mut Live,
+    terms: &Terms,
     new: &[&Opened],
-) -> Step<(Trials, Vec<Effect>)> {
-    let mut trials = Trials::new();
+) -> Step<Vec<Effect>> {
     let mut effects = Vec::with_capacity(new.len());
     for opened in new {
         let seq = opened.event.seq;
-        let id = match &opened.body {
-            EventBody::TrialStart { trial, .. } | EventBody::Abandoned { trial, .. } => Some(trial),
-            EventBody::Trial { report, .. } => Some(&report.trial),
-            _ => None,
-        };
-        if let Some(id) = id
-            && !trials.contains_key(id)
-        {
-            let found = trial::find(tx, id)?.filter(|trial| trial.session == row.session);
-            let Some(trial) = found else { return Ok(Err(ApiError::TrialForeign { seq })) };
-            trials.insert(id.clone(), Touched { trial, has_changed: false, outcome: None });
+        let mut planned: Option<&TrialRow> = None;
+        if let Some(id) = opened.body.trial() {
+            planned = live.trial(tx, id)?;
+            if planned.is_none() {
+                return Ok(Err(ApiError::TrialForeign { seq }));
+            }
         }
-        effects.push(match &opened.body {
-            EventBody::Page { page, .. } => Effect::Page(page.clone()),
-            EventBody::Calibration { calibration, .. } => Effect::Calibration(calibration.clone()),
-            EventBody::Context { .. } => Effect::Nothing,
-            EventBody::TrialStart { trial, .. } => Effect::Start(trial.clone()),
-            EventBody::Abandoned { trial, reason, .. } => {
+        effects.push(match (&opened.body, planned) {
+            (EventBody::Page { page, .. }, _) => Effect::Page(page.clone()),
+            (EventBody::Calibration { calibration, .. }, _) => {
+                Effect::Calibration(calibration.clone())
+            }
+            (EventBody::Context { .. }, _) => Effect::Nothing,
+            (EventBody::TrialStart { trial, .. }, _) => Effect::Start(trial.clone()),
+            (EventBody::Abandoned { trial, reason, .. }, _) => {
                 Effect::Abandoned(trial.clone(), reason.chars().take(100).collect())
             }
-            EventBody::Trial { report, .. } => {
-                let planned = &trials[&report.trial].trial;
-                let tolerance = hosted.study.screen.tolerance;
-                match report.clone().into_outcome(planned, tolerance) {
+            (EventBody::Trial { report, .. }, Some(planned)) => {
+                match report.clone().into_outcome(planned, terms.tolerance) {
                     Ok(outcome) => Effect::Outcome(Box::new(outcome)),
                     Err(source) => return Ok(Err(ApiError::ReportBad { seq, source })),
                 }
             }
+            (EventBody::Trial { .. }, None) => return Ok(Err(ApiError::TrialForeign { seq })),
         });
     }
-    Ok(Ok((trials, effects)))
+    Ok(Ok(effects))
 }
 
-fn apply(
-    tx: &mut dyn Connection,
-    hosted: &Hosted,
-    row: &mut SessionRow,
-    trials: &mut Trials,
-    epoch: u32,
-    effect: Effect,
-) -> Result<(), StoreError> {
+fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
     match effect {
         Effect::Nothing => {}
         Effect::Page(page) => {
-            if !row.pages.contains(&page) && row.pages.len() < MOST_PAGES {
-                row.pages.push(page);
+            if !live.row.pages.contains(&page) && live.row.pages.len() < MOST_PAGES {
+                live.row.pages.push(page);
             }
         }
         Effect::Calibration(calibration) => {
-            row.calibration = serde_json::to_string(&calibration).ok();
+            live.row.calibration = serde_json::to_string(&calibration).ok();
+            live.note_facts();
         }
         Effect::Start(id) => {
-            let Some(touched) = trials.get_mut(&id) else { return Ok(()) };
-            mark_seen(tx, hosted, row, &touched.trial)?;
-            match touched.trial.state {
-                TrialState::Planned => touched.set(TrialState::Started, epoch, None),
+            let Some(trial) = live.known_trial(&id) else { return };
+            let counts = u32::from(!trial.is_practice);
+            match trial.state {
+                TrialState::Planned => live.set_trial(&id, epoch, (TrialState::Started, None)),
                 // Begun after its lease ended: the cell went to somebody else, the picture is seen.
                 TrialState::Expired => {
-                    touched.set(TrialState::Voided, epoch, Some(lease::LAPSED));
-                    count_done(row, &touched.trial);
-                    row.n_planned += u32::from(!touched.trial.is_practice);
+                    live.set_trial(&id, epoch, (TrialState::Voided, Some(lease::LAPSED)));
+                    live.row.n_done += counts;
+                    live.row.n_planned += counts;
                 }
                 TrialState::Started | TrialState::Answered | TrialState::Voided => {}
             }
         }
-        Effect::Outcome(outcome) => {
-            let Some(touched) = trials.get_mut(&outcome.report.trial) else { return Ok(()) };
-            finish(tx, hosted, row, touched, epoch, outcome)?;
-        }
+        Effect::Outcome(outcome) => finish(live, epoch, outcome, now_ms),
         Effect::Abandoned(id, reason) => {
-            let Some(touched) = trials.get_mut(&id) else { return Ok(()) };
-            mark_seen(tx, hosted, row, &touched.trial)?;
-            if touched.trial.state.is_leased() {
-                if let Some(number) = touched.trial.cell {
-                    cell::add(tx, &hosted.name, number, 0, -1)?;
+            let Some(trial) = live.known_trial(&id) else { return };
+            if trial.state.is_leased() {
+                let (cell, counts) = (trial.cell, u32::from(!trial.is_practice));
+                if let Some(number) = cell {
+                    live.add_to_cell(number, 0, -1);
                 }
-                count_done(row, &touched.trial);
-                touched.set(TrialState::Voided, epoch, Some(&reason));
+                live.row.n_done += counts;
+                live.set_trial(&id, epoch, (TrialState::Voided, Some(&reason)));
             }
         }
-    }
-    Ok(())
-}
-
-fn count_done(row: &mut SessionRow, trial: &TrialRow) {
-    row.n_done += u32::from(!trial.is_practice);
-}
-
-/// Whoever begins a trial has seen its picture, whatever becomes of it.
-fn mark_seen(
-    tx: &mut dyn Connection,
-    hosted: &Hosted,
-    row: &SessionRow,
-    trial: &TrialRow,
-) -> Result<(), StoreError> {
-    let is_new = matches!(trial.state, TrialState::Planned | TrialState::Expired);
-    if row.is_preview || !is_new {
-        return Ok(());
-    }
-    seen::insert(tx, &row.participant, &trial.source, &hosted.name)?;
-    match &trial.right_source {
-        Some(right) => seen::insert(tx, &row.participant, right, &hosted.name),
-        None => Ok(()),
     }
 }
 
@@ -326,97 +365,53 @@ fn mark_seen(
 ///
 /// A trial that the server had given up, because the page was opened anew or not heard of, is
 /// taken after all when its report comes late.
-fn finish(
-    tx: &mut dyn Connection,
-    hosted: &Hosted,
-    row: &mut SessionRow,
-    touched: &mut Touched,
-    epoch: u32,
-    outcome: Box<Outcome>,
-) -> Result<(), StoreError> {
-    let trial = &touched.trial;
-    mark_seen(tx, hosted, row, trial)?;
+fn finish(live: &mut Live, epoch: u32, outcome: Box<Outcome>, now_ms: i64) {
+    let id = outcome.report.trial.clone();
+    let Some(trial) = live.known_trial(&id) else { return };
     let before = trial.state;
     let was_given_up = before == TrialState::Voided
         && matches!(trial.reason.as_deref(), Some(lease::REOPENED | lease::LAPSED));
     if matches!(before, TrialState::Answered | TrialState::Voided) && !was_given_up {
-        return Ok(());
+        return;
     }
-    if let Some(number) = trial.cell {
-        let done = i64::from(outcome.is_sound() && trial.is_counted);
-        let leased = -i64::from(before.is_leased());
-        if (done, leased) != (0, 0) {
-            cell::add(tx, &hosted.name, number, done, leased)?;
-        }
+    let counts = u32::from(!trial.is_practice);
+    let done = i64::from(outcome.is_sound() && trial.is_counted);
+    let leased = -i64::from(before.is_leased());
+    if let Some(number) = trial.cell.filter(|_| (done, leased) != (0, 0)) {
+        live.add_to_cell(number, done, leased);
     }
     if !was_given_up {
-        count_done(row, trial);
+        live.row.n_done += counts;
     }
     if before == TrialState::Expired {
-        row.n_planned += u32::from(!trial.is_practice);
+        live.row.n_planned += counts;
     }
-    match outcome.is_sound() {
-        true => touched.set(TrialState::Answered, epoch, None),
-        false => touched.set(TrialState::Voided, epoch, Some("timing")),
-    }
-    touched.outcome = Some(outcome);
-    Ok(())
+    let state = match outcome.is_sound() {
+        true => (TrialState::Answered, None),
+        false => (TrialState::Voided, Some("timing")),
+    };
+    live.set_trial(&id, epoch, state);
+    live.set_outcome(outcome, now_ms);
 }
 
-/// Stores what became of the trials that events spoke of.
-fn store_trials(
-    tx: &mut dyn Connection,
-    row: &SessionRow,
-    trials: &Trials,
-    now_ms: i64,
-) -> Result<(), StoreError> {
-    for touched in trials.values().filter(|touched| touched.has_changed) {
-        match &touched.outcome {
-            None => trial::update(tx, &touched.trial)?,
-            Some(outcome) => {
-                let calibration = row.calibration.as_deref();
-                let calibration: Option<Calibration> =
-                    calibration.and_then(|text| serde_json::from_str(text).ok());
-                let stimulus_px = calibration.map(|calibration| calibration.stimulus_px);
-                result::store(tx, &touched.trial, outcome, stimulus_px, now_ms)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Moves an epoch on over what is stored without gaps, and says what is stored.
+/// Moves an epoch on over what is stored without gaps; returns what is stored after a gap.
 fn advance(
     tx: &mut dyn Connection,
     session: &str,
     epoch: u32,
     chain: &mut EpochRow,
-    new: &[&Opened],
-) -> Result<Ack, StoreError> {
-    let follows = new.iter().zip(chain.acked_through + 1..).all(|(new, seq)| new.event.seq == seq);
+) -> Result<Vec<u32>, StoreError> {
     let mut also_stored = Vec::new();
-    if follows && chain.highest == chain.acked_through {
-        // Without gaps, `sort_out` has held each event against the one before.
-        if let Some(last) = new.last() {
-            chain.acked_through = last.event.seq;
-            chain.head.clone_from(&last.event.hash);
+    for event in event::after(tx, session, epoch, chain.acked_through)? {
+        if event.seq != chain.acked_through + 1 {
+            also_stored.push(event.seq);
+            continue;
         }
-    } else {
-        for event in event::after(tx, session, epoch, chain.acked_through)? {
-            if event.seq != chain.acked_through + 1 {
-                also_stored.push(event.seq);
-                continue;
-            }
-            if chain.broken_at.is_none() && sha256(&[&chain.head, &event.body]) != event.hash {
-                chain.broken_at = Some(event.seq.into());
-            }
-            chain.acked_through = event.seq;
-            chain.head = event.hash;
+        if chain.broken_at.is_none() && !is_sha256(&[&chain.head, &event.body], &event.hash) {
+            chain.broken_at = Some(event.seq.into());
         }
+        chain.acked_through = event.seq;
+        chain.head = event.hash;
     }
-    if let Some(last) = new.last() {
-        chain.highest = chain.highest.max(last.event.seq);
-        session::update_epoch(tx, session, epoch, chain)?;
-    }
-    Ok(Ack { acked_through: chain.acked_through, also_stored })
+    Ok(also_stored)
 }

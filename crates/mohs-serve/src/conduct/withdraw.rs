@@ -6,7 +6,7 @@ use crate::hosted::Hosted;
 use crate::store::connection::Connection;
 use crate::store::session::{self, State};
 use crate::store::trial::TrialState;
-use crate::store::{cell, seen, study, trial};
+use crate::store::{cell, study, trial};
 use crate::wire::Withdrawn;
 
 /// Deletes a session with its events and trials and what the participant saw in this study. Cells
@@ -25,7 +25,6 @@ pub fn withdraw(tx: &mut dyn Connection, hosted: &Hosted, session: &str) -> Step
     if let (Some(order), true) = (row.cell, was_complete) {
         cell::add(tx, &hosted.name, order, -1, 0)?;
     }
-    seen::forget(tx, &row.participant, &hosted.name)?;
     session::forget(tx, session)?;
     if let Some(study) = study::find(tx, &hosted.name)?.filter(|_| !row.is_preview) {
         study::set_counts(tx, &hosted.name, study.n_joined, study.n_withdrawn + 1)?;

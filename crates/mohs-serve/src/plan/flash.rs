@@ -5,9 +5,9 @@
 //! one, at the nearest it can. A few practice trials with long exposures come first, with pictures
 //! that this participant does not meet again; they fill no cell.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use mohs_data::{Allocation, Millis};
+use mohs_data::{Allocation, Millis, Prepared};
 use mohs_score::adaptive::exposure::{self, Step, Stopping};
 
 use super::{Asked, Plan, Shown};
@@ -90,13 +90,20 @@ fn practice<'a>(asked: &Asked<'a>) -> Plan<'a> {
 
 /// Cells of one of `n_groups` groups to look at for `n` choices in all: those the participant cannot
 /// have or gets from another group, and some to choose from.
-pub(super) fn n_looked_at(asked: &Asked<'_>, n: usize, n_groups: usize) -> usize {
-    let n_conditions = asked.hosted.study.prepare.conditions.len().max(1);
+fn n_looked_at(asked: &Asked<'_>, n: usize, n_groups: usize) -> usize {
     let n_taken = asked.given.len() + asked.seen_elsewhere.len() + n;
-    (4 * n.div_ceil(n_groups.max(1)) + 16 + n_taken * n_conditions).min(20_000)
+    (n_to_choose_from(n, n_groups) + n_taken * n_conditions(asked)).min(20_000)
 }
 
-pub(super) fn candidate<'a>(asked: &Asked<'a>, row: &CellRow) -> Option<Candidate<'a>> {
+fn n_to_choose_from(n: usize, n_groups: usize) -> usize {
+    4 * n.div_ceil(n_groups.max(1)) + 16
+}
+
+fn n_conditions(asked: &Asked<'_>) -> usize {
+    asked.hosted.study.prepare.conditions.len().max(1)
+}
+
+fn candidate<'a>(asked: &Asked<'a>, row: &CellRow) -> Option<Candidate<'a>> {
     let stimulus = asked.hosted.find(&row.stimulus, row.condition.as_deref())?;
     Some(Candidate {
         cell: row.cell,
@@ -106,9 +113,47 @@ pub(super) fn candidate<'a>(asked: &Asked<'a>, row: &CellRow) -> Option<Candidat
     })
 }
 
+/// Cells with room and their stimuli, the emptiest first.
+type Open<'a> = Vec<(Candidate<'a>, &'a Prepared)>;
+
+/// Returns the cells of one of `n_groups` groups that are looked at for `n` choices in all.
+///
+/// Few are read at first; should this participant have had too many of them, all that may matter.
+pub(super) fn open_cells<'a>(
+    tx: &mut dyn Connection,
+    asked: &Asked<'a>,
+    history: &History,
+    exposure_idx: i64,
+    (n, n_groups): (usize, usize),
+) -> Result<Open<'a>, StoreError> {
+    let n_free = n_to_choose_from(n, n_groups).max(2 * n * n_conditions(asked));
+    let most = n_looked_at(asked, n, n_groups);
+    let mut limit = most.min(n_free + n_free / 4);
+    loop {
+        let mut open: Open<'a> = Vec::with_capacity(limit);
+        let mut n_read = 0;
+        cell::each_least_filled(tx, &asked.hosted.name, exposure_idx, limit, &mut |cell| {
+            n_read += 1;
+            if let Some(stimulus) = asked.hosted.find(cell.stimulus, cell.condition)
+                && !history.sources.contains(&stimulus.source)
+            {
+                let (source, label) = (&*stimulus.source, stimulus.label.as_str());
+                open.push((Candidate { cell: cell.cell, source, label, fill: cell.fill }, stimulus));
+            }
+        })?;
+        if n_free <= open.len() || n_read < limit || limit == most {
+            return Ok(open);
+        }
+        limit = most;
+    }
+}
+
 fn balanced<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, StoreError> {
     let study = &asked.hosted.study;
     let n = study.page.trials_between_breaks.min(asked.n_wanted());
+    if n == 0 {
+        return Ok(Plan::default());
+    }
     let exposures = realisable(asked);
     let mut history = History { n_by_group: vec![0; exposures.len()], ..asked.history() };
     for given in asked.given.iter().filter(|given| !given.is_practice) {
@@ -117,22 +162,19 @@ fn balanced<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, 
             history.n_by_group[group] += 1;
         }
     }
-    let mut rows = Vec::new();
+    let mut stimuli: BTreeMap<i64, &Prepared> = BTreeMap::new();
     let mut groups = Vec::new();
     for (exposure_idx, _, _) in &exposures {
         let idx = i64::try_from(*exposure_idx).unwrap_or(i64::MAX);
-        let limit = n_looked_at(asked, n, exposures.len());
-        let found = cell::least_filled(tx, &asked.hosted.name, idx, limit)?;
-        groups.push(found.iter().filter_map(|row| candidate(asked, row)).collect::<Vec<_>>());
-        rows.extend(found);
+        let open = open_cells(tx, asked, &history, idx, (n, exposures.len()))?;
+        stimuli.extend(open.iter().map(|(candidate, stimulus)| (candidate.cell, *stimulus)));
+        groups.push(open.into_iter().map(|(candidate, _)| candidate).collect::<Vec<_>>());
     }
     let chosen = choose(&groups, &history, n, &mut asked.draw());
-    let shown = chosen.into_iter().filter_map(|(group, candidate)| {
-        let row = rows.iter().find(|row| row.cell == candidate.cell)?;
-        let stimulus = asked.hosted.find(&row.stimulus, row.condition.as_deref())?;
+    let shown = chosen.into_iter().map(|(group, candidate)| {
         let (_, exposure_ms, frames) = exposures[group];
-        let exposure = Some((exposure_ms, frames));
-        Some(Shown { cell: Some(row.cell), stimulus, right: None, exposure })
+        let (cell, stimulus) = (Some(candidate.cell), stimuli[&candidate.cell]);
+        Shown { cell, stimulus, right: None, exposure: Some((exposure_ms, frames)) }
     });
     Ok(Plan { shown: shown.collect(), ..Plan::default() })
 }

@@ -12,14 +12,15 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::conduct::join::Comer;
+use crate::conduct::receive::Terms;
 use crate::conduct::withdraw as withdraw_step;
 use crate::conduct::{block as block_step, end as end_step, join as join_step, receive};
 use crate::error::ApiError;
 use crate::hosted::Hosted;
 use crate::store::session;
 use crate::wire::{
-    Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, EventBatch, JoinRequest, Joined,
-    Welcome, WithdrawRequest, Withdrawn,
+    Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, JoinRequest, Joined, Welcome,
+    WithdrawRequest, Withdrawn,
 };
 
 type Body = Result<Bytes, BytesRejection>;
@@ -74,13 +75,15 @@ pub(crate) async fn events(
     body: Body,
 ) -> Answer<Ack> {
     let epoch = epoch(&app, session, &headers).await?;
-    let batch: EventBatch = read(body)?;
-    app.counts.n_events.fetch_add(batch.events.len() as u64, Ordering::Relaxed);
-    let opened = receive::open(batch)?;
-    let now_ms = app.clock.now_ms();
+    let body = whole(body)?;
+    let opened = receive::read(&body)?;
+    app.counts.n_events.fetch_add(opened.len() as u64, Ordering::Relaxed);
+    let (terms, now_ms) = (Terms::of(&epoch.hosted), app.clock.now_ms());
     let step = move |tx: &mut dyn crate::store::connection::Connection| {
         let of = (epoch.session.as_str(), epoch.epoch);
-        receive::receive(tx, &epoch.hosted, of, &opened, now_ms)
+        // What could be read as JSON is text.
+        let batch = std::str::from_utf8(&body).unwrap_or_default();
+        receive::receive(tx, &terms, of, (&opened, batch), now_ms)
     };
     app.store.write(step).await?.map(Json)
 }
@@ -141,8 +144,8 @@ async fn epoch(app: &App, session: Named, headers: &HeaderMap) -> Result<Epoch, 
     {
         return Ok(Epoch { session, epoch, hosted: Arc::clone(hosted) });
     }
-    let study = app.store.read(move |tx| session::find(tx, &of)).await?;
-    let study = study.ok_or(ApiError::SessionWithdrawn)?.study;
+    let study = app.store.peek(move |tx| session::study_of(tx, &of)).await?;
+    let study = study.ok_or(ApiError::SessionWithdrawn)?;
     Ok(Epoch { session, epoch, hosted: app.study(&study)? })
 }
 
@@ -153,9 +156,13 @@ pub(super) fn name(path: Named) -> Result<String, ApiError> {
 
 /// Reads a request's body, whatever its type is called: keepalive requests call it text.
 pub(super) fn read<T: DeserializeOwned>(body: Body) -> Result<T, ApiError> {
-    let bytes = body.map_err(|rejection| match rejection.status() {
+    let bytes = whole(body)?;
+    serde_json::from_slice(&bytes).map_err(|cause| ApiError::RequestBad { what: cause.to_string() })
+}
+
+fn whole(body: Body) -> Result<Bytes, ApiError> {
+    body.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge,
         _ => ApiError::RequestBad { what: "the body ended too early".into() },
-    })?;
-    serde_json::from_slice(&bytes).map_err(|cause| ApiError::RequestBad { what: cause.to_string() })
+    })
 }

@@ -89,6 +89,41 @@ pub fn least_filled(
     tx.rows(&sql, &[study.into(), exposure_idx.into(), limit.into()], read)
 }
 
+/// What a choice needs to know of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenCell<'a> {
+    /// Its number within the study.
+    pub cell: i64,
+    /// The stimulus.
+    pub stimulus: &'a str,
+    /// The condition.
+    pub condition: Option<&'a str>,
+    /// What is done and promised.
+    pub fill: i64,
+}
+
+/// Hands on the least filled cells with room, the emptiest first and equals in random order.
+pub fn each_least_filled(
+    tx: &mut dyn Connection,
+    study: &str,
+    exposure_idx: i64,
+    limit: usize,
+    each: &mut dyn FnMut(OpenCell<'_>),
+) -> Result<(), StoreError> {
+    let sql = "select cell, stimulus, condition, fill from cell where study = $1 and is_open = 1 \
+               and exposure_idx = $2 order by fill, tie limit $3";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    tx.each(sql, &[study.into(), exposure_idx.into(), limit.into()], &mut |row| {
+        each(OpenCell {
+            cell: row.whole(0),
+            stimulus: row.text(1).unwrap_or_default(),
+            condition: row.text(2),
+            fill: row.whole(3),
+        });
+        Ok(())
+    })
+}
+
 /// Returns whether any cell has room.
 pub fn has_room(tx: &mut dyn Connection, study: &str) -> Result<bool, StoreError> {
     let sql = "select cell from cell where study = $1 and is_open = 1 limit 1";
@@ -147,12 +182,17 @@ pub fn add(
     done: i64,
     leased: i64,
 ) -> Result<(), StoreError> {
-    let n_changed = tx.execute(
+    // The usual case, a promise kept: how full the cell is does not change, and neither does an index.
+    let sql = if done + leased == 0 {
+        "update cell set n_done = n_done + $3, n_leased = n_leased + $4 \
+         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4"
+    } else {
         "update cell set n_done = n_done + $3, n_leased = n_leased + $4, fill = fill + $3 + $4, \
          is_open = case when fill + $3 + $4 < target then 1 else 0 end \
-         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4",
-        &[study.into(), cell.into(), done.into(), leased.into()],
-    )?;
+         where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4"
+    };
+    let n_changed =
+        tx.execute(sql, &[study.into(), cell.into(), done.into(), leased.into()])?;
     if 0 < n_changed {
         return Ok(());
     }

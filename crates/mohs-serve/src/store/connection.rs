@@ -4,6 +4,7 @@
 //! used outside `store/`.
 
 use super::StoreError;
+use super::memory::Memory;
 
 /// A value on its way into a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,6 +117,17 @@ pub trait Connection: Send {
 
     /// Starts a transaction that writes; no other writer is in one at the same time.
     fn begin(&mut self) -> Result<(), StoreError>;
+
+    /// Undoes a transaction that cannot be committed.
+    fn undo(&mut self) {
+        // Fails when the connection is lost, and then there is nothing to undo.
+        let _ = self.batch("rollback");
+    }
+
+    /// What this connection remembers of sessions, where nobody else writes without being noticed.
+    fn memory(&mut self) -> Option<&mut Memory> {
+        None
+    }
 
     /// Whether the connection is lost.
     fn is_closed(&self) -> bool;

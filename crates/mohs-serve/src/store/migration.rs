@@ -36,6 +36,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        number: 5,
+        both: include_str!("../../migrations/0005_seen_from_trials.sql"),
+        sqlite: include_str!("../../migrations/0005_journal.sqlite.sql"),
+        postgres: "",
+    },
 ];
 
 /// Runs what has not run yet; a database of a newer `mohs` is refused.

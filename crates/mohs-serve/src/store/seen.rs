@@ -1,36 +1,27 @@
-//! Which picture a participant has seen, in any study of this database.
+//! Which picture a participant has seen, in any study of this database: those of the trials they began,
+//! whatever became of them.
 
-use super::StoreError;
 use super::connection::Connection;
+use super::{StoreError, memory};
 
-/// Notes that a participant has seen a picture; again is the same.
-pub fn insert(
+/// Returns the pictures that a participant has seen in other studies than this one.
+pub fn elsewhere(
     tx: &mut dyn Connection,
     participant: &str,
-    source: &str,
     study: &str,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "insert into seen (participant, source, study) values ($1, $2, $3) on conflict do nothing",
-        &[participant.into(), source.into(), study.into()],
-    )?;
-    Ok(())
-}
-
-/// Returns the pictures a participant has seen, each with the study.
-pub fn of_participant(
-    tx: &mut dyn Connection,
-    participant: &str,
-) -> Result<Vec<(String, String)>, StoreError> {
-    let sql = "select source, study from seen where participant = $1 order by source, study";
-    tx.rows(sql, &[participant.into()], |row| (row.word(0), row.word(1)))
-}
-
-/// Forgets what a participant saw in a study.
-pub fn forget(tx: &mut dyn Connection, participant: &str, study: &str) -> Result<(), StoreError> {
-    tx.execute(
-        "delete from seen where participant = $1 and study = $2",
-        &[participant.into(), study.into()],
-    )?;
-    Ok(())
+) -> Result<Vec<String>, StoreError> {
+    let sql = "select session from session where participant = $1 and study <> $2 \
+               and is_preview = 0 order by session";
+    let sessions = tx.rows(sql, &[participant.into(), study.into()], |row| row.word(0))?;
+    let mut sources = Vec::new();
+    for session in sessions {
+        memory::settle(tx, &session)?;
+        let sql = "select source, right_source from trial where session = $1 \
+                   and state in ('started', 'answered', 'voided') order by idx";
+        tx.each(sql, &[(&session).into()], &mut |row| {
+            sources.extend([row.owned(0), row.owned(1)].into_iter().flatten());
+            Ok(())
+        })?;
+    }
+    Ok(sources)
 }

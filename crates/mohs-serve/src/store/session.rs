@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::StoreError;
 use super::connection::{Connection, Row};
+use super::{StoreError, journal, memory};
 
 /// A session, as stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,20 +121,38 @@ fn read(row: &dyn Row) -> SessionRow {
     }
 }
 
-/// Returns a session; none when it withdrew or never was.
+/// Returns a session; none when it withdrew or never was. Its tables are up to date then.
 pub fn find(tx: &mut dyn Connection, session: &str) -> Result<Option<SessionRow>, StoreError> {
+    memory::settle(tx, session)?;
+    read_as_stored(tx, session)
+}
+
+/// Returns a session as it is in its table.
+pub(super) fn read_as_stored(
+    tx: &mut dyn Connection,
+    session: &str,
+) -> Result<Option<SessionRow>, StoreError> {
     let sql = format!("select {COLUMNS} from session where session = $1");
     tx.first(&sql, &[session.into()], read)
 }
 
-/// Returns the session of a participant in a study.
+/// Returns the study of a session; none when it withdrew or never was.
+pub fn study_of(tx: &mut dyn Connection, session: &str) -> Result<Option<String>, StoreError> {
+    tx.first("select study from session where session = $1", &[session.into()], |row| row.word(0))
+}
+
+/// Returns the session of a participant in a study. Its tables are up to date then.
 pub fn of_participant(
     tx: &mut dyn Connection,
     study: &str,
     participant: &str,
 ) -> Result<Option<SessionRow>, StoreError> {
     let sql = format!("select {COLUMNS} from session where study = $1 and participant = $2");
-    tx.first(&sql, &[study.into(), participant.into()], read)
+    let found = tx.first(&sql, &[study.into(), participant.into()], read)?;
+    match found {
+        Some(row) if memory::settle(tx, &row.session)? => read_as_stored(tx, &row.session),
+        found => Ok(found),
+    }
 }
 
 /// Returns all sessions of a study that count, the newest first.
@@ -163,7 +181,7 @@ pub fn n_by_state(
     Ok(counts.into_iter().collect())
 }
 
-/// Returns the sessions of a study whose leases ended before `now_ms`.
+/// Returns the sessions of a study whose leases ended before `now_ms`. Their tables are up to date then.
 pub fn lapsed(
     tx: &mut dyn Connection,
     study: &str,
@@ -173,7 +191,15 @@ pub fn lapsed(
         "select {COLUMNS} from session where study = $1 and lease_until_ms < $2 \
          order by lease_until_ms, session"
     );
-    tx.rows(&sql, &[study.into(), now_ms.into()], read)
+    let mut rows = tx.rows(&sql, &[study.into(), now_ms.into()], read)?;
+    for row in &mut rows {
+        if memory::settle(tx, &row.session)?
+            && let Some(settled) = read_as_stored(tx, &row.session)?
+        {
+            *row = settled;
+        }
+    }
+    Ok(rows)
 }
 
 /// Adds a session.
@@ -259,7 +285,10 @@ pub fn forget(tx: &mut dyn Connection, session: &str) -> Result<(), StoreError> 
     ] {
         tx.execute(sql, &[session.into()])?;
     }
-    Ok(())
+    match tx.memory().is_some() {
+        true => journal::forget_session(tx, session),
+        false => Ok(()),
+    }
 }
 
 /// One opening of a session.

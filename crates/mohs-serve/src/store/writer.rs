@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connection::{Connection, Row};
-use super::{Place, StoreError};
+use super::{Place, StoreError, memory};
 
 /// Requests in one transaction, at most. While one transaction goes to disk the next requests
 /// gather, so groups grow with the load and nobody waits for a group to fill.
@@ -30,8 +30,18 @@ pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
     /// Dropped with the writer, which ends the thread that keeps the log short.
     _log: channel::Sender<()>,
-    n_commits: Arc<AtomicU64>,
-    n_jobs: Arc<AtomicU64>,
+    counts: Arc<Counts>,
+}
+
+/// What the writer tells of itself.
+#[derive(Default)]
+struct Counts {
+    n_commits: AtomicU64,
+    n_jobs: AtomicU64,
+    /// Whether there may be something in the journal that is not in its tables.
+    is_behind: AtomicBool,
+    /// Whether the rest of SQLite's log is short enough for the writer to move it.
+    is_log_ready: AtomicBool,
 }
 
 /// Something to run in a transaction and to answer after it.
@@ -66,16 +76,15 @@ where
 impl Writer {
     pub(super) fn start(place: Place, connection: Box<dyn Connection>) -> Self {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
-        let (n_commits, n_jobs) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let counts = (Arc::clone(&n_commits), Arc::clone(&n_jobs));
+        let counts = Arc::new(Counts::default());
         let (log, stop) = channel::channel();
-        let is_log_ready = Arc::new(AtomicBool::new(false));
         if let Place::Sqlite(_) = &place {
-            let (place, is_log_ready) = (place.clone(), Arc::clone(&is_log_ready));
-            std::thread::spawn(move || keep_log_short(&place, &stop, &is_log_ready));
+            let (place, counts, queue) = (place.clone(), Arc::clone(&counts), queue.downgrade());
+            std::thread::spawn(move || keep_short(&place, &stop, &queue, &counts));
         }
-        std::thread::spawn(move || work(&place, connection, waiting, &counts, &is_log_ready));
-        Self { queue, _log: log, n_commits, n_jobs }
+        let own_counts = Arc::clone(&counts);
+        std::thread::spawn(move || work(&place, connection, waiting, &own_counts));
+        Self { queue, _log: log, counts }
     }
 
     pub(super) async fn run<T, F>(&self, job: F) -> Result<T, StoreError>
@@ -90,7 +99,8 @@ impl Writer {
     }
 
     pub(super) fn counts(&self) -> (u64, u64) {
-        (self.n_commits.load(Ordering::Relaxed), self.n_jobs.load(Ordering::Relaxed))
+        let Counts { n_commits, n_jobs, .. } = &*self.counts;
+        (n_commits.load(Ordering::Relaxed), n_jobs.load(Ordering::Relaxed))
     }
 }
 
@@ -98,8 +108,7 @@ fn work(
     place: &Place,
     mut connection: Box<dyn Connection>,
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
-    (n_commits, n_jobs): &(Arc<AtomicU64>, Arc<AtomicU64>),
-    is_log_ready: &AtomicBool,
+    counts: &Counts,
 ) {
     while let Some(first) = waiting.blocking_recv() {
         let mut jobs = vec![first];
@@ -107,39 +116,64 @@ fn work(
             let Ok(job) = waiting.try_recv() else { break };
             jobs.push(job);
         }
-        if is_log_ready.swap(false, Ordering::Relaxed) {
+        if counts.is_log_ready.swap(false, Ordering::Relaxed) {
             // The rest of the log, so that the next commit begins it anew.
             let _ = connection.batch(MOVE_LOG);
         }
         if connection.is_closed()
-            && let Ok(fresh) = place.open()
+            && let Ok(fresh) = place.open_to_write()
         {
             connection = fresh;
         }
-        n_jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+        counts.n_jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         if transaction(connection.as_mut(), &mut jobs).is_ok() {
-            n_commits.fetch_add(1, Ordering::Relaxed);
+            counts.tell(connection.as_mut());
             jobs.into_iter().for_each(|job| job.answer(Ok(())));
             continue;
         }
         for job in jobs {
             let mut alone = [job];
             let outcome = transaction(connection.as_mut(), &mut alone);
-            n_commits.fetch_add(1, Ordering::Relaxed);
+            counts.tell(connection.as_mut());
             let [job] = alone;
             job.answer(outcome);
         }
+    }
+    // Nobody asks any more. Should this not come to its end, the journal has it.
+    let rest: &mut dyn FnMut(&mut dyn Connection) -> _ = &mut memory::settle_all;
+    let _ = in_transaction(connection.as_mut(), rest);
+}
+
+impl Counts {
+    /// Notes a commit.
+    fn tell(&self, connection: &mut dyn Connection) {
+        self.n_commits.fetch_add(1, Ordering::Relaxed);
+        let is_behind = connection.memory().is_some_and(|memory| memory.is_behind());
+        self.is_behind.store(is_behind, Ordering::Relaxed);
     }
 }
 
 const MOVE_LOG: &str = "pragma wal_checkpoint(passive)";
 
-/// Moves SQLite's log into its file beside the writer, until the rest is short enough for the writer.
+/// Keeps journal and log short, beside the writer: has idle sessions settled, and moves SQLite's log
+/// into its file until the rest is short enough for the writer.
 ///
 /// Only a log that was moved as a whole begins anew, and while it is moved more is written.
-fn keep_log_short(place: &Place, stop: &channel::Receiver<()>, is_log_ready: &AtomicBool) {
+fn keep_short(
+    place: &Place,
+    stop: &channel::Receiver<()>,
+    queue: &mpsc::WeakSender<Box<dyn Job>>,
+    counts: &Counts,
+) {
     let Ok(mut connection) = place.open() else { return };
     while stop.recv_timeout(LOOK_EVERY) == Err(channel::RecvTimeoutError::Timeout) {
+        if counts.is_behind.load(Ordering::Relaxed)
+            && let Some(queue) = queue.upgrade()
+        {
+            let (reply, _) = oneshot::channel();
+            // When the queue is full there is enough to do.
+            let _ = queue.try_send(Box::new(Asked { job: memory::tidy, value: None, reply }));
+        }
         for _ in 0..MOST_PASSES {
             // Columns: 0 whether it could not, 1 pages in the log, 2 pages of it that were moved.
             let pages = |row: &dyn Row| (row.whole(1), row.whole(2));
@@ -148,7 +182,7 @@ fn keep_log_short(place: &Place, stop: &channel::Receiver<()>, is_log_ready: &At
                 break;
             }
             if in_log - moved < SHORT_REST {
-                is_log_ready.store(true, Ordering::Relaxed);
+                counts.is_log_ready.store(true, Ordering::Relaxed);
                 break;
             }
         }
@@ -159,15 +193,20 @@ fn transaction(
     connection: &mut dyn Connection,
     jobs: &mut [Box<dyn Job>],
 ) -> Result<(), StoreError> {
+    in_transaction(connection, &mut |tx| jobs.iter_mut().try_for_each(|job| job.run(tx)))
+}
+
+fn in_transaction(
+    connection: &mut dyn Connection,
+    work: &mut dyn FnMut(&mut dyn Connection) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     connection.begin()?;
     // A panic is a bug in one job; the writer must outlive it.
-    let jobs =
-        std::panic::AssertUnwindSafe(|| jobs.iter_mut().try_for_each(|job| job.run(connection)));
-    let outcome = std::panic::catch_unwind(jobs).unwrap_or(Err(StoreError::Panicked));
+    let work = std::panic::AssertUnwindSafe(|| work(connection));
+    let outcome = std::panic::catch_unwind(work).unwrap_or(Err(StoreError::Panicked));
     let outcome = outcome.and_then(|()| connection.batch("commit"));
     if outcome.is_err() {
-        // Fails when the connection is lost, and then there is nothing to undo.
-        let _ = connection.batch("rollback");
+        connection.undo();
     }
     outcome
 }

@@ -8,6 +8,7 @@ mod chain;
 mod design;
 mod export;
 mod folder;
+mod journal;
 mod refusal;
 mod server;
 mod session;

@@ -90,7 +90,7 @@ async fn withdrawal_leaves_nothing_but_a_count() {
     bot.flush().await.unwrap();
     assert!(bot.withdraw().await.unwrap().is_deleted);
     assert!(server.cells().await.iter().all(|cell| *cell == (0, 0)));
-    for table in ["event", "trial", "session", "epoch", "seen", "conflict"] {
+    for table in ["event", "trial", "session", "epoch", "conflict"] {
         let sql = format!("select count(*) from {table}");
         let n = server.app.store.read(move |tx| tx.first(&sql, &[], |row| row.whole(0))).await;
         assert_eq!(n.unwrap(), Some(0), "{table}");
