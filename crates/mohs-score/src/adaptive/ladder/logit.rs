@@ -426,4 +426,64 @@ mod tests {
         let forecasts = logit.forecasts();
         assert!(0.9 < forecasts[300] && forecasts[301] < 0.1, "{:?}", &forecasts[300..302]);
     }
+
+    /// Three references, of which the model under test is like one: it is found out.
+    #[test]
+    fn the_reference_that_the_model_resembles_is_followed() {
+        let ladder = ladder(10, 20);
+        let mut draw = Draw::new(Seed(5), &[]);
+        let mut coins = || (0..ladder.n_stimuli()).map(|_| draw.chance(0.5)).collect::<Vec<bool>>();
+        let truth = coins();
+        let models = [truth.clone(), coins(), coins()].map(|right| {
+            ("m".to_owned(), right.into_iter().map(Some).collect::<Vec<Option<bool>>>())
+        });
+        let references = super::super::ReferenceModels::new(models.into()).unwrap();
+        let hints = references.hints(&ladder);
+        let answers: Vec<(usize, bool)> =
+            (0..truth.len()).step_by(2).map(|idx| (idx, truth[idx])).collect();
+        let mut logit = Logit::new(&ladder, Some(&hints.features));
+        logit.fit(&answers, 20);
+        let forecasts = logit.forecasts();
+        let unasked = || (1..truth.len()).step_by(2);
+        let n_right = unasked().filter(|idx| truth[*idx] == (0.5 < forecasts[*idx])).count();
+        // The share of the three alone would be right about three quarters.
+        assert!(190 <= n_right, "{n_right} of {}", unasked().count());
+    }
+
+    /// Recovery: posterior intervals of sums hold the truth about as often as they promise.
+    #[test]
+    fn the_doubt_about_a_class_is_as_large_as_its_errors() {
+        let ladder = ladder(40, 30);
+        let (mut n_held, mut n) = (0, 0);
+        for seed in 0..20 {
+            let mut draw = Draw::new(Seed(100 + seed), &[]);
+            let abilities: Vec<f64> = (0..40).map(|_| 0.8 * draw.normal()).collect();
+            let p =
+                |place: &Place| logistic(abilities[place.class_idx] - real(place.level_idx) + 0.5);
+            let truth: Vec<bool> =
+                ladder.places().iter().map(|place| draw.chance(p(place))).collect();
+            let answers: Vec<(usize, bool)> =
+                (0..truth.len()).step_by(5).map(|idx| (idx, truth[idx])).collect();
+            let mut logit = Logit::new(&ladder, None);
+            logit.fit(&answers, 16);
+            let forecasts = logit.forecasts();
+            let doubt = logit.doubt();
+            for class in 0..40 {
+                let unasked = || {
+                    (0..truth.len())
+                        .filter(|idx| idx % 5 != 0 && ladder.places()[*idx].class_idx == class)
+                };
+                let spread = |idx: usize| forecasts[idx] * (1.0 - forecasts[idx]);
+                let error: f64 =
+                    unasked().map(|idx| f64::from(u8::from(truth[idx])) - forecasts[idx]).sum();
+                let variance = unasked().map(spread).sum::<f64>()
+                    + doubt.variance(unasked().map(|idx| (idx, spread(idx))));
+                n_held += usize::from(error.abs() <= 1.96 * variance.sqrt());
+                n += 1;
+            }
+        }
+        // 800 draws of 0.95, in groups of 40 that share their fit.
+        let share = real(n_held) / real(n);
+        assert!((0.93..=0.97).contains(&share), "{share}");
+    }
 }
