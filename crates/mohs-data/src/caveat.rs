@@ -422,6 +422,17 @@ pub enum Caveat {
         /// By what stimuli were put together instead.
         by: String,
     },
+    /// A model that answers in words named no class, or refused.
+    AnswersWithoutClass {
+        /// Answers that name no class.
+        n_unmatched: usize,
+        /// Refusals.
+        n_refused: usize,
+        /// Stimuli that were asked.
+        n_all: usize,
+        /// Whether they count as wrong; else they are left out.
+        are_wrong: bool,
+    },
     /// An estimate is known to be off on average.
     BiasedEstimator {
         /// The estimator.
@@ -643,6 +654,7 @@ impl Caveat {
             Self::LevelsNotHarder { .. } => "levels-not-harder",
             Self::LevelsNotJudged => "levels-not-judged",
             Self::CoarseStrata { .. } => "coarse-strata",
+            Self::AnswersWithoutClass { .. } => "answers-without-class",
             Self::BiasedEstimator { .. } => "biased-estimator",
             Self::WidthNotReached { .. } => "width-not-reached",
         }

@@ -3,7 +3,8 @@
 //!
 //! An [`Endpoint`] is opened once and asked many times, from any number of threads. Whatever was
 //! paid for is in its ledger before anybody sees it, so that a run that was killed goes on where it
-//! stopped and no answer is paid twice. Trouble that passes (timeouts, cut connections, too many
+//! stopped and no answer is paid twice. What is about to be sent is in a list of its own: requests
+//! whose answers never came may have been paid, and are counted. Trouble that passes (timeouts, cut connections, too many
 //! requests, servers that are down, answers that are not JSON) is tried again, with waits that grow;
 //! trouble that does not pass (a wrong key, an unknown model) ends the run. A question that is never
 //! answered is a failure of that question, not of the run.
@@ -136,6 +137,14 @@ struct State {
     n_lost: usize,
 }
 
+impl State {
+    /// Tells the till how many requests for this question may have been paid for nothing.
+    fn count_doubtful(&mut self, request: &Request<'_>) {
+        let n = self.ledger.n_doubtful(&request.key);
+        self.till.doubtful(&request.key, n, &request.expected);
+    }
+}
+
 /// One question, ready to be sent.
 struct Request<'a> {
     /// Behind the address of the endpoint.
@@ -259,6 +268,7 @@ impl Endpoint {
         {
             let mut state = self.lock();
             loop {
+                state.count_doubtful(request);
                 if let Some(record) = state.ledger.find(&request.key).cloned() {
                     state.till.known(&record.key, &record.usage);
                     let Record { said, usage, .. } = record;
@@ -286,7 +296,11 @@ impl Endpoint {
         let mut last = String::new();
         for attempt in 0..self.patience.tries() {
             self.pace.wait_for_turn(request.expected.n_tokens());
-            self.lock().till.sent();
+            {
+                let mut state = self.lock();
+                state.ledger.sends(&request.key)?;
+                state.till.sent();
+            }
             let answer = self.post.send(&self.url, request.path, &request.key, &request.body);
             let fault = match answer {
                 Ok(answer) => match (request.read)(&answer) {
@@ -295,6 +309,10 @@ impl Endpoint {
                 },
                 Err(fault) => fault,
             };
+            if fault.is_free() {
+                self.lock().ledger.takes_back(&request.key)?;
+            }
+            self.lock().count_doubtful(request);
             match &fault {
                 Fault::Refused { status, detail } if matches!(status, 401..=404) => {
                     return Err(EndpointError::Refuses {
@@ -354,6 +372,7 @@ impl Endpoint {
         state.till.paid(&request.key, &usage);
         let record = Record { key: request.key, said: said.clone(), usage };
         state.ledger.append(record)?;
+        state.count_doubtful(request);
         Ok(told(said, usage))
     }
 }

@@ -35,7 +35,7 @@ use journal::JournalError;
 pub use model::Candidate;
 pub use preparation::PreparationError;
 pub use remote::{Contender, Remote};
-pub use rows::{Inquiry, Row, Tally};
+pub use rows::{Inquiry, Lack, Row, Tally};
 
 pub(crate) use rows::reason;
 

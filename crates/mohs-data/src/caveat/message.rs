@@ -275,6 +275,10 @@ impl Caveat {
                 "There are too few questions to ask two of every class, attribute and level, so \
                  stimuli are drawn by {by} alone; estimates stay unbiased, intervals get wider."
             ),
+            Self::AnswersWithoutClass { n_unmatched, n_refused, n_all, are_wrong } => format!(
+                "Of {n_all} answers, {n_unmatched} name no class and {n_refused} are refusals; they {}.",
+                if *are_wrong { "count as wrong" } else { "are left out" }
+            ),
             Self::BiasedEstimator { estimator } => format!(
                 "The estimator `{estimator}` is off on average and its intervals do not hold what \
                  they promise; it is here to be compared with."

@@ -3,7 +3,7 @@
 use mohs_score::adaptive::ladder::{AdaptiveTestFinding, GroupFinding};
 use mohs_score::simulate::ladder::ArmOutcome;
 
-use crate::number::{Unit, count};
+use crate::number::{Unit, count, fixed};
 
 /// Returns the answer to "how good is the model?", two sentences.
 pub(crate) fn answer(found: &AdaptiveTestFinding) -> String {
@@ -44,15 +44,25 @@ pub(crate) fn how(found: &AdaptiveTestFinding) -> String {
     )
 }
 
-/// Returns what the model was spared, one sentence.
+/// Returns what the model cost and was spared, one sentence or two.
 pub(crate) fn saved(found: &AdaptiveTestFinding) -> String {
     let spared = found.n_stimuli.saturating_sub(found.n_asked);
-    format!(
+    let mut text = format!(
         "Calls of the model: {}; spared: {} ({}).",
         count(found.spent.n_calls),
         count(spared),
         Unit::Share.value(1.0 - share_asked(found))
-    )
+    );
+    if let Some(at) = &found.spent.endpoint {
+        let tokens = |n: u64| count(usize::try_from(n).unwrap_or(usize::MAX));
+        text += &format!(
+            " Tokens: {} sent, {} received; cost: {}.",
+            tokens(at.n_tokens_sent),
+            tokens(at.n_tokens_received),
+            fixed(at.cost, 4)
+        );
+    }
+    text
 }
 
 /// Returns what a row of a table is about.

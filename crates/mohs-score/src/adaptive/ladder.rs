@@ -45,7 +45,8 @@ pub use self::cells::cells;
 pub use self::design::{Design, UnknownDesign};
 pub use self::estimator::{Estimator, EstimatorKind, Moments, UnknownEstimator};
 pub use self::findings::{
-    AdaptiveTestFinding, CellFinding, GroupFinding, Request, RoundFinding, Spent, findings,
+    AdaptiveTestFinding, CellFinding, GroupFinding, Request, RoundFinding, Spent, SpentAtEndpoint,
+    findings,
 };
 pub use self::gre::{Routing, RoutingRow};
 pub use self::interval::interval;

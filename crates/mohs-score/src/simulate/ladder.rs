@@ -308,7 +308,9 @@ fn one_resample(
     };
     let mut tallies = vec![Tally::default(); setting.arms.len()];
     for (model, answers) in models.iter().enumerate() {
-        let others = models.iter().enumerate().filter(|(other, _)| *other != model);
+        // The same model under another name would know too much.
+        let is_other = |(other, right): &(usize, &Vec<bool>)| *other != model && *right != answers;
+        let others = models.iter().enumerate().filter(is_other);
         let others = others
             .map(|(other, right)| (other.to_string(), right.iter().copied().map(Some).collect()));
         let references = ReferenceModels::new(others.collect())

@@ -68,6 +68,8 @@ pub enum ChatOutcome {
     Refused(String),
     /// There is no answer; the question can be asked again.
     Failed(String),
+    /// There is no picture to ask about.
+    NoPicture(FailureReason),
     /// The cap on cost was reached first; the question was not asked.
     TooDear,
 }
@@ -77,6 +79,7 @@ impl ChatOutcome {
     pub fn failure(&self) -> Option<FailureReason> {
         Some(FailureReason::new(match self {
             ChatOutcome::Answered(_) => return None,
+            ChatOutcome::NoPicture(reason) => return Some(reason.clone()),
             ChatOutcome::Unmatched { text, why } => {
                 format!("unmatched answer, {}: “{}”", why.as_str(), shortened(text))
             }
@@ -124,7 +127,7 @@ impl<'a> Chat<'a> {
     }
 
     /// Asks about `n` pictures that are made when their turn comes, on any thread; `deliver` gets
-    /// the replies in order. A picture that cannot be made is a failed reply.
+    /// the replies in order. A picture that cannot be made is a reply that says so.
     pub fn ask_each<E: From<EndpointError>>(
         &self,
         n: usize,
@@ -134,7 +137,7 @@ impl<'a> Chat<'a> {
         let one = |idx: usize| match picture(idx) {
             Ok(question) => self.ask_one(&question),
             Err(reason) => Ok(Reply {
-                outcome: ChatOutcome::Failed(reason.as_str().to_owned()),
+                outcome: ChatOutcome::NoPicture(reason),
                 is_known: false,
                 usage: Usage::default(),
             }),

@@ -4,9 +4,12 @@
 //! line that a kill cut off is as good as none, and is cut off by the next process that writes
 //! there. The file has one writer at a time, because two would pay for the same answers. Neither
 //! key nor picture is in it.
+//!
+//! Beside it, a list of what was sent: a line is on disk before its request leaves, and another one
+//! takes it back when the endpoint said that it did not answer. What was sent, neither taken back nor
+//! answered, may have been paid: the process died, or the answer was lost on its way.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -51,6 +54,10 @@ impl AskKey {
         blake3::Hash::from_bytes(self.0).to_hex()[..40].to_owned()
     }
 
+    fn hex(&self) -> String {
+        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
     pub(super) fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -80,67 +87,72 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Ledger {
     records: BTreeMap<AskKey, Record>,
+    /// Requests that were sent and not taken back.
+    n_sent: BTreeMap<AskKey, usize>,
     own: Option<Own>,
 }
 
 #[derive(Debug)]
 struct Own {
-    file: File,
-    path: PathBuf,
+    answers: Appended,
+    sent: Appended,
     folder: PathBuf,
 }
 
+/// A file that lines are appended to.
+#[derive(Debug)]
+struct Appended {
+    file: File,
+    path: PathBuf,
+}
+
 const N_CHECK: usize = 16;
-const ENDING: &str = "answers";
+const ANSWERS: &str = "answers";
+const SENT: &str = "sent";
+/// Words in front of a key in the list of what was sent.
+const LEAVES: &str = "sent";
+const TAKEN_BACK: &str = "back";
 
 impl Ledger {
     /// A ledger that is forgotten with the process.
     pub(super) fn none() -> Ledger {
-        Ledger { records: BTreeMap::new(), own: None }
+        Ledger { records: BTreeMap::new(), n_sent: BTreeMap::new(), own: None }
     }
 
-    /// Reads what is known of an endpoint and opens a file to append to.
+    /// Reads what is known of an endpoint and opens files to append to.
     pub(super) fn open(folder: &Path, endpoint: &str, slot: &str) -> Result<Ledger, LedgerError> {
-        let disk = |what, path: &Path| {
-            let path = path.to_owned();
-            move |source| LedgerError::Disk { what, path, source }
-        };
         std::fs::create_dir_all(folder).map_err(disk("make", folder))?;
         let name = AskKey::new(endpoint).name()[..20].to_owned();
-        let path = folder.join(format!("{name}.{slot}.{ENDING}"));
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .write(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(disk("open", &path))?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(LedgerError::Busy { path });
-        }
-        let mut records = BTreeMap::new();
+        // The lock on the answers is the one that counts.
+        let answers = Appended::open(folder.join(format!("{name}.{slot}.{ANSWERS}")))?;
+        let sent = Appended::open(folder.join(format!("{name}.{slot}.{SENT}")))?;
+        let mut ledger = Ledger::none();
         let entries = std::fs::read_dir(folder).map_err(disk("read", folder))?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort_unstable();
         for other in paths {
             let file_name = other.file_name().unwrap_or_default().to_string_lossy();
-            if file_name.starts_with(&format!("{name}.")) && file_name.ends_with(ENDING) {
-                let bytes = std::fs::read(&other).map_err(disk("read", &other))?;
-                let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-                records.extend(lines.filter_map(parse).map(|record| (record.key, record)));
+            let Some(rest) = file_name.strip_prefix(&format!("{name}.")) else { continue };
+            let (is_answers, is_sent) = (rest.ends_with(ANSWERS), rest.ends_with(SENT));
+            if !is_answers && !is_sent {
+                continue;
+            }
+            let bytes = std::fs::read(&other).map_err(disk("read", &other))?;
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                if is_sent {
+                    ledger.count(line);
+                } else if let Some(record) = parse(line) {
+                    ledger.records.insert(record.key, record);
+                }
             }
         }
-        let bytes = std::fs::read(&path).map_err(disk("read", &path))?;
-        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        file.set_len(end as u64)
-            .and_then(|()| file.seek(SeekFrom::End(0)))
-            .map_err(disk("mend", &path))?;
         // A picture that is named but gone has to be drawn again.
-        records.retain(|_, record| match &record.said {
+        ledger.records.retain(|_, record| match &record.said {
             Said::Picture(name) => folder.join(name).is_file(),
             _ => true,
         });
-        Ok(Ledger { records, own: Some(Own { file, path, folder: folder.to_owned() }) })
+        ledger.own = Some(Own { answers, sent, folder: folder.to_owned() });
+        Ok(ledger)
     }
 
     /// Where it is; `None` for one that is forgotten.
@@ -154,17 +166,84 @@ impl Ledger {
 
     /// Keeps an answer; it is on disk when this returns.
     pub(super) fn append(&mut self, record: Record) -> Result<(), LedgerError> {
-        if let Some(Own { file, path, .. }) = &mut self.own {
-            let written = file.write_all(line(&record).as_bytes()).and_then(|()| file.sync_data());
-            written.map_err(|source| LedgerError::Disk {
-                what: "write",
-                path: path.clone(),
-                source,
-            })?;
+        if let Some(own) = &mut self.own {
+            own.answers.append(&line(&record))?;
         }
         self.records.insert(record.key, record);
         Ok(())
     }
+
+    /// Says that a request is about to be sent; that is on disk when this returns.
+    pub(super) fn sends(&mut self, key: &AskKey) -> Result<(), LedgerError> {
+        self.note(LEAVES, key)
+    }
+
+    /// Says that the last request was not answered, by the word of the endpoint.
+    pub(super) fn takes_back(&mut self, key: &AskKey) -> Result<(), LedgerError> {
+        self.note(TAKEN_BACK, key)
+    }
+
+    /// Returns how many requests may have been paid without an answer that is kept.
+    pub(super) fn n_doubtful(&self, key: &AskKey) -> usize {
+        let n_sent = self.n_sent.get(key).copied().unwrap_or(0);
+        n_sent.saturating_sub(usize::from(self.records.contains_key(key)))
+    }
+
+    fn note(&mut self, word: &str, key: &AskKey) -> Result<(), LedgerError> {
+        let line = checked(&format!("{word} {}", key.hex()));
+        if let Some(own) = &mut self.own {
+            own.sent.append(&line)?;
+        }
+        self.count(line.as_bytes());
+        Ok(())
+    }
+
+    /// Counts a line of what was sent; a line that is not whole counts nothing.
+    fn count(&mut self, line: &[u8]) {
+        let text = unchecked(line);
+        let Some((word, hex)) = text.as_deref().and_then(|text| text.split_once(' ')) else {
+            return;
+        };
+        let Ok(hash) = blake3::Hash::from_hex(hex) else { return };
+        let n_sent = self.n_sent.entry(AskKey(*hash.as_bytes())).or_insert(0);
+        match word {
+            LEAVES => *n_sent += 1,
+            TAKEN_BACK => *n_sent = n_sent.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+impl Appended {
+    /// Opens a file for one writer, and cuts off a line that was not finished.
+    fn open(path: PathBuf) -> Result<Appended, LedgerError> {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .write(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(disk("open", &path))?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(LedgerError::Busy { path });
+        }
+        let bytes = std::fs::read(&path).map_err(disk("read", &path))?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        file.set_len(end as u64)
+            .and_then(|()| file.seek(SeekFrom::End(0)))
+            .map_err(disk("mend", &path))?;
+        Ok(Appended { file, path })
+    }
+
+    fn append(&mut self, line: &str) -> Result<(), LedgerError> {
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(disk("write", &self.path))
+    }
+}
+
+fn disk(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LedgerError {
+    let path = path.to_owned();
+    move |source| LedgerError::Disk { what, path, source }
 }
 
 fn line(record: &Record) -> String {
@@ -174,20 +253,27 @@ fn line(record: &Record) -> String {
         Said::Picture(name) => ("picture", name.as_str()),
         Said::Drawn(_) => ("nothing", ""),
     };
-    let mut key = String::new();
-    for byte in record.key.0 {
-        let _ = write!(key, "{byte:02x}");
-    }
     let usage = &record.usage;
     let json = json!({
-        "key": key,
+        "key": record.key.hex(),
         kind: text,
         "input": usage.n_input,
         "output": usage.n_output,
         "pictures": usage.n_pictures,
     });
-    let text = json.to_string();
-    format!("{text}\t{}\n", check(&text))
+    checked(&json.to_string())
+}
+
+/// A line with its checksum.
+fn checked(text: &str) -> String {
+    format!("{text}\t{}\n", check(text))
+}
+
+/// A line without its checksum; `None` if that is not right.
+fn unchecked(line: &[u8]) -> Option<String> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let (text, sum) = line.rsplit_once('\t')?;
+    (check(text) == sum).then(|| text.to_owned())
 }
 
 fn check(text: &str) -> String {
@@ -195,12 +281,7 @@ fn check(text: &str) -> String {
 }
 
 fn parse(line: &[u8]) -> Option<Record> {
-    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
-    let (text, sum) = line.rsplit_once('\t')?;
-    if check(text) != sum {
-        return None;
-    }
-    let json: Value = serde_json::from_str(text).ok()?;
+    let json: Value = serde_json::from_str(&unchecked(line)?).ok()?;
     let key = blake3::Hash::from_hex(json["key"].as_str()?).ok()?;
     let owned = |name: &str| json[name].as_str().map(ToOwned::to_owned);
     let said = owned("text")
@@ -230,7 +311,7 @@ mod tests {
         let mut ledger = open();
         ledger.append(record("a", odd.clone())).unwrap();
         ledger.append(record("b", Said::Refused("no".to_owned()))).unwrap();
-        let path = ledger.own.as_ref().unwrap().path.clone();
+        let path = ledger.own.as_ref().unwrap().answers.path.clone();
         drop(ledger);
         assert_eq!(open().find(&AskKey::new("a")).unwrap().said, odd);
         let whole = std::fs::read(&path).unwrap();
@@ -250,7 +331,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::open(folder.path(), "e", "all").unwrap();
         ledger.append(record("a", Said::Text("cat".to_owned()))).unwrap();
-        let path = ledger.own.as_ref().unwrap().path.clone();
+        let path = ledger.own.as_ref().unwrap().answers.path.clone();
         drop(ledger);
         let text = std::fs::read_to_string(&path).unwrap().replace("cat", "dog");
         std::fs::write(&path, text).unwrap();
@@ -279,5 +360,31 @@ mod tests {
         assert!(Ledger::open(folder.path(), "e", "all").unwrap().records.is_empty());
         std::fs::write(folder.path().join("a.png"), "x").unwrap();
         assert_eq!(Ledger::open(folder.path(), "e", "all").unwrap().records.len(), 1);
+    }
+
+    #[test]
+    fn what_was_sent_and_neither_answered_nor_taken_back_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Ledger::open(folder.path(), "e", "all").unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(AskKey::new);
+        let mut ledger = open();
+        for key in [&a, &b, &b, &c] {
+            ledger.sends(key).unwrap();
+        }
+        ledger.takes_back(&c).unwrap();
+        ledger.append(record("a", Said::Text("cat".to_owned()))).unwrap();
+        let path = ledger.own.as_ref().unwrap().sent.path.clone();
+        drop(ledger);
+        let found = |ledger: &Ledger| [&a, &b, &c].map(|key| ledger.n_doubtful(key));
+        assert_eq!(found(&open()), [0, 2, 0]);
+        // Without its last line, which a kill cut in two, a request counts as sent.
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 5]).unwrap();
+        assert_eq!(found(&open()), [0, 2, 1]);
+        let mut ledger = open();
+        ledger.sends(&b).unwrap();
+        ledger.append(record("b", Said::Text("dog".to_owned()))).unwrap();
+        drop(ledger);
+        assert_eq!(found(&open()), [0, 2, 1]);
     }
 }

@@ -20,7 +20,13 @@ const LONGEST_ANSWER: u64 = 128 << 20;
 pub(super) enum Fault {
     /// Something that passes: asking again may help.
     #[error("{what}")]
-    Passing { what: String, status: Option<u16>, retry_after: Option<Duration> },
+    Passing {
+        what: String,
+        status: Option<u16>,
+        retry_after: Option<Duration>,
+        /// Whether the endpoint may have seen the request.
+        was_sent: bool,
+    },
     /// An answer that is not what it should be.
     #[error("an answer that is not understood: {0}")]
     Malformed(String),
@@ -38,6 +44,18 @@ impl Fault {
         match self {
             Fault::Passing { retry_after, .. } => *retry_after,
             _ => None,
+        }
+    }
+
+    /// Whether the endpoint said that it did not answer: nothing was paid. After silence, and after
+    /// an answer that is not understood, nobody knows.
+    pub(super) fn is_free(&self) -> bool {
+        match self {
+            // Whoever stands in between did not hear from the endpoint in time.
+            Fault::Passing { status: Some(502 | 504), .. } => false,
+            Fault::Passing { status: Some(_), .. } | Fault::Refused { .. } => true,
+            Fault::Passing { was_sent, .. } => !was_sent,
+            Fault::Malformed(_) | Fault::Policy(_) => false,
         }
     }
 
@@ -120,6 +138,7 @@ impl Post {
                 what: format!("status {status}: {detail}"),
                 status: Some(status),
                 retry_after,
+                was_sent: true,
             },
             300..400 => Fault::Refused { status: 404, detail: "it leads elsewhere".to_owned() },
             _ if ["content", "moderation", "safety"].iter().any(|word| code.contains(word)) => {
@@ -138,13 +157,27 @@ impl Post {
             ureq::Error::BadUri(_) | ureq::Error::Tls(_) => {
                 Fault::Refused { status: 404, detail: what }
             }
-            _ => Fault::Passing { what, status: None, retry_after: None },
+            _ => Fault::Passing {
+                what,
+                status: None,
+                retry_after: None,
+                was_sent: !is_unreached(error),
+            },
         }
     }
 
     fn clean(&self, text: &str) -> String {
         let text = self.key.as_ref().map_or(text.to_owned(), |key| key.hidden_in(text));
         shortened(&text)
+    }
+}
+
+/// Whether nobody listened where the request should have gone.
+fn is_unreached(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => true,
+        ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
+        _ => false,
     }
 }
 

@@ -3,9 +3,9 @@
 //! Before a request is sent, what it may cost is set aside; when its answer is there, what it did
 //! cost takes that place. So many requests at once cannot spend more together than one by one. What
 //! earlier runs paid for answers that are used again counts, each once: a cap is about the whole
-//! work, however often it was stopped.
+//! work, however often it was stopped. So does what may have been paid for answers that never came.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mohs_data::EndpointEntry;
 
@@ -27,6 +27,12 @@ impl Usage {
     pub fn n_tokens(&self) -> u64 {
         self.n_input + self.n_output
     }
+
+    fn add(&mut self, other: &Usage) {
+        self.n_input += other.n_input;
+        self.n_output += other.n_output;
+        self.n_pictures += other.n_pictures;
+    }
 }
 
 /// What was asked and paid.
@@ -44,8 +50,14 @@ pub struct Tally {
     pub usage: Usage,
     /// What the answers of this run cost, in the unit of the prices.
     pub cost: f64,
+    /// What all answers took that were used, those of earlier runs included.
+    pub usage_in_all: Usage,
     /// What all answers cost that were used, those of earlier runs included.
     pub cost_in_all: f64,
+    /// Requests, those of earlier runs included, that may have been paid although no answer came.
+    pub n_doubtful: usize,
+    /// What they may have cost.
+    pub doubtful_cost: f64,
 }
 
 #[derive(Debug)]
@@ -56,6 +68,8 @@ pub(super) struct Till {
     /// The dearest answer so far: what the next one may cost.
     dearest: f64,
     counted: BTreeSet<AskKey>,
+    /// Requests that may have been paid for nothing, and what one of them may have cost.
+    doubtful: BTreeMap<AskKey, (usize, f64)>,
     tally: Tally,
 }
 
@@ -67,12 +81,19 @@ impl Till {
             reserved: 0.0,
             dearest: 0.0,
             counted: BTreeSet::new(),
+            doubtful: BTreeMap::new(),
             tally: Tally::default(),
         }
     }
 
     pub(super) fn tally(&self) -> Tally {
-        self.tally
+        let n_doubtful = self.doubtful.values().map(|(n, _)| n).sum();
+        Tally { n_doubtful, doubtful_cost: self.doubtful_cost(), ..self.tally }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "requests are few")]
+    fn doubtful_cost(&self) -> f64 {
+        self.doubtful.values().map(|(n, each)| *n as f64 * each).sum()
     }
 
     /// What something costs.
@@ -86,8 +107,8 @@ impl Till {
     pub(super) fn reserve(&mut self, expected: &Usage) -> bool {
         let set_aside = self.cost(expected);
         let may_cost = set_aside.max(self.dearest);
-        let is_enough =
-            self.cap.is_none_or(|cap| self.tally.cost_in_all + self.reserved + may_cost <= cap);
+        let spent = self.tally.cost_in_all + self.doubtful_cost();
+        let is_enough = self.cap.is_none_or(|cap| spent + self.reserved + may_cost <= cap);
         if is_enough {
             self.reserved += set_aside;
         }
@@ -111,23 +132,32 @@ impl Till {
     pub(super) fn paid(&mut self, key: &AskKey, usage: &Usage) {
         let cost = self.cost(usage);
         self.tally.n_paid += 1;
-        self.tally.usage.n_input += usage.n_input;
-        self.tally.usage.n_output += usage.n_output;
-        self.tally.usage.n_pictures += usage.n_pictures;
+        self.tally.usage.add(usage);
         self.tally.cost += cost;
-        self.count(key, cost);
+        self.count(key, usage, cost);
+    }
+
+    /// Counts requests for a question that may have been paid although no answer came.
+    pub(super) fn doubtful(&mut self, key: &AskKey, n: usize, expected: &Usage) {
+        let cost = self.cost(expected);
+        if 0 < n {
+            self.doubtful.insert(*key, (n, cost));
+        } else {
+            self.doubtful.remove(key);
+        }
     }
 
     /// Counts an answer that was known.
     pub(super) fn known(&mut self, key: &AskKey, usage: &Usage) {
         self.tally.n_known += 1;
         let cost = self.cost(usage);
-        self.count(key, cost);
+        self.count(key, usage, cost);
     }
 
-    fn count(&mut self, key: &AskKey, cost: f64) {
+    fn count(&mut self, key: &AskKey, usage: &Usage, cost: f64) {
         self.dearest = self.dearest.max(cost);
         if self.counted.insert(*key) {
+            self.tally.usage_in_all.add(usage);
             self.tally.cost_in_all += cost;
         }
     }
@@ -178,5 +208,16 @@ mod tests {
         let tally = till.tally();
         assert_eq!((tally.n_known, tally.n_paid), (2, 0));
         assert!((tally.cost_in_all - 5.0).abs() < 1e-12 && tally.cost.abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_may_have_been_paid_counts_against_the_cap() {
+        let mut till = till(10.0);
+        till.doubtful(&AskKey::new("a"), 2, &usage(4, 0));
+        assert_eq!(till.tally().n_doubtful, 2);
+        assert!(!till.reserve(&usage(3, 0)));
+        till.doubtful(&AskKey::new("a"), 0, &usage(4, 0));
+        assert!(till.reserve(&usage(3, 0)));
+        assert!(till.tally().doubtful_cost.abs() < 1e-12);
     }
 }

@@ -9,7 +9,7 @@ use mohs_data::{
     Prediction, Stimulus,
 };
 
-use super::rows::{Row, Tally, reason};
+use super::rows::{Lack, Row, Tally, reason};
 use super::{EvaluateError, Job, ModelProblem, Plan, judged};
 use crate::endpoint::chat::{Chat, ChatOutcome, Question, Reply};
 use crate::endpoint::{Endpoint, EndpointError, Secret};
@@ -80,6 +80,18 @@ impl Plan<'_> {
         &self,
         remote: &Remote,
         endpoint: &Endpoint,
+        deliver: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<Tally, E> {
+        let all: Vec<&Stimulus> = self.stimuli().iter().collect();
+        self.ask_about(remote, endpoint, &all, deliver)
+    }
+
+    /// The same about some stimuli of the evaluation, in the order they are given.
+    pub fn ask_about<E: From<EvaluateError>>(
+        &self,
+        remote: &Remote,
+        endpoint: &Endpoint,
+        stimuli: &[&Stimulus],
         mut deliver: impl FnMut(&Row<'_>) -> Result<(), E>,
     ) -> Result<Tally, E> {
         let chat = self.chat(remote, endpoint)?;
@@ -87,11 +99,11 @@ impl Plan<'_> {
         let mut tally = Tally::default();
         let n_probes = self.probes.len();
         let told = |idx: usize, reply: Reply| -> Result<(), Told<E>> {
-            let (stimulus, probe) = (&self.stimuli()[idx / n_probes], idx % n_probes);
-            let is_answered =
-                !matches!(reply.outcome, ChatOutcome::Failed(_) | ChatOutcome::TooDear);
+            let (stimulus, probe) = (stimuli[idx / n_probes], idx % n_probes);
+            let lack = lack(&reply.outcome);
+            let is_said = matches!(lack, None | Some(Lack::Unmatched | Lack::Refused));
             tally.n_from_cache += usize::from(reply.is_known);
-            tally.n_asked += usize::from(is_answered && !reply.is_known);
+            tally.n_asked += usize::from(is_said && !reply.is_known);
             let outcome = outcome(reply.outcome);
             tally.n_failed += usize::from(matches!(outcome, Outcome::Failed(_)));
             let prediction = judged(Prediction {
@@ -109,11 +121,12 @@ impl Plan<'_> {
                 logits: &[],
                 features: &[],
                 is_from_cache: reply.is_known,
+                lack,
             })
             .map_err(Told::Theirs)
         };
-        let picture = |idx: usize| self.question(remote, idx);
-        chat.ask_each(self.n_rows(), picture, told).map_err(|error| match error {
+        let picture = |idx: usize| self.question(remote, stimuli[idx / n_probes], idx % n_probes);
+        chat.ask_each(stimuli.len() * n_probes, picture, told).map_err(|error| match error {
             Told::Theirs(error) => error,
             Told::Ours(error) => remote.failed(error).into(),
         })?;
@@ -130,10 +143,12 @@ impl Plan<'_> {
     ) -> Result<(usize, usize), EvaluateError> {
         let chat = self.chat(remote, endpoint)?;
         let (mut n_known, mut n_unreadable) = (0, 0);
-        for idx in 0..self.n_rows() {
-            match self.question(remote, idx) {
-                Ok(question) => n_known += usize::from(endpoint.knows(&chat.key(&question))),
-                Err(_) => n_unreadable += usize::from(idx % self.probes.len() == 0),
+        for stimulus in self.stimuli() {
+            for probe in 0..self.probes.len() {
+                match self.question(remote, stimulus, probe) {
+                    Ok(question) => n_known += usize::from(endpoint.knows(&chat.key(&question))),
+                    Err(_) => n_unreadable += usize::from(probe == 0),
+                }
             }
         }
         Ok((n_known, n_unreadable))
@@ -144,9 +159,13 @@ impl Plan<'_> {
     }
 
     /// The picture of a row as it is sent.
-    fn question(&self, remote: &Remote, idx: usize) -> Result<Question, FailureReason> {
-        let stimulus = &self.stimuli()[idx / self.probes.len()];
-        let probe = &self.probes[idx % self.probes.len()];
+    fn question(
+        &self,
+        remote: &Remote,
+        stimulus: &Stimulus,
+        probe: usize,
+    ) -> Result<Question, FailureReason> {
+        let probe = &self.probes[probe];
         let picture = self.picture(stimulus, remote.chat.max_side)?;
         probe
             .check(picture.width(), picture.height())
@@ -179,6 +198,18 @@ enum Told<E> {
 impl<E> From<EndpointError> for Told<E> {
     fn from(error: EndpointError) -> Self {
         Told::Ours(error)
+    }
+}
+
+/// Why there is no answer; `None` if there is one.
+fn lack(said: &ChatOutcome) -> Option<Lack> {
+    match said {
+        ChatOutcome::Answered(_) => None,
+        ChatOutcome::Unmatched { .. } => Some(Lack::Unmatched),
+        ChatOutcome::Refused(_) => Some(Lack::Refused),
+        ChatOutcome::Failed(_) => Some(Lack::NotReached),
+        ChatOutcome::NoPicture(_) => Some(Lack::Broken),
+        ChatOutcome::TooDear => Some(Lack::TooDear),
     }
 }
 

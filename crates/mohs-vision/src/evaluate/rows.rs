@@ -35,6 +35,23 @@ pub struct Row<'a> {
     pub features: &'a [f32],
     /// Whether the model was not asked, because it was known.
     pub is_from_cache: bool,
+    /// Why there is no answer; `None` if there is one.
+    pub lack: Option<Lack>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lack {
+    /// The model said something that is none of the classes.
+    Unmatched,
+    /// The model does not want to answer.
+    Refused,
+    /// The model was not reached; asking again may help.
+    NotReached,
+    /// The cap on cost was reached first.
+    TooDear,
+    /// The picture, or what the model made of it, is no good.
+    Broken,
 }
 
 /// What a model was asked.
@@ -152,12 +169,14 @@ impl Inquiry<'_, '_> {
                     extra: Extra::default(),
                 });
                 let (logits, features) = numbers.split_at(candidate.n_outputs().min(numbers.len()));
+                let is_failed = matches!(prediction.outcome, Outcome::Failed(_));
                 deliver(&Row {
                     prediction: &prediction,
                     probe: idx,
                     logits,
                     features,
                     is_from_cache,
+                    lack: is_failed.then_some(Lack::Broken),
                 })?;
             }
             Ok(())

@@ -66,6 +66,8 @@ pub(crate) struct Manners {
     pub(crate) key: Option<&'static str>,
     /// How long it thinks.
     pub(crate) thinks: Duration,
+    /// Whether it charges once for all requests with the same idempotency key.
+    pub(crate) honours_keys: bool,
 }
 
 /// What the stand-in saw.
@@ -75,6 +77,8 @@ pub(crate) struct Seen {
     pub(crate) n_requests: usize,
     /// How often each question was answered in full, by the name it came with.
     pub(crate) answered: BTreeMap<String, usize>,
+    /// How often each question was charged.
+    pub(crate) charged: BTreeMap<String, usize>,
     /// How often each question was asked.
     asked: BTreeMap<String, usize>,
     /// Questions in the order they first came.
@@ -172,7 +176,9 @@ fn serve(
                 Some(said) => {
                     // Counted first: whoever reads the answer may look at once.
                     let mut seen = seen.lock().expect("because nobody panics with it");
-                    *seen.answered.entry(name).or_insert(0) += 1;
+                    *seen.answered.entry(name.clone()).or_insert(0) += 1;
+                    let n_charged = seen.charged.entry(name).or_insert(0);
+                    *n_charged += usize::from(*n_charged == 0 || !manners.honours_keys);
                     drop(seen);
                     answer(&mut stream, "200 OK", "", &said.to_string());
                 }

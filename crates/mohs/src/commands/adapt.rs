@@ -3,6 +3,7 @@
 //! The arithmetic is `mohs_score::adaptive::ladder`; this file brings together what is asked, who
 //! answers (`adapt/respondent.rs`) and what came out.
 
+mod endpoint;
 pub(crate) mod known;
 mod network;
 mod replay;
@@ -22,17 +23,19 @@ use mohs_score::adaptive::ladder::{
     AdaptiveTest, AdaptiveTestFinding, Asked, Design, EstimatorKind, Ladder, LadderError,
     ReferenceModels, Request, Routing, RoutingRow, StrataBy, Tags, Unanswered, Width, findings,
 };
-use mohs_vision::evaluate::{self, Job, Part, Tally};
+use mohs_vision::evaluate::{self, Contender, Job, Part, Tally};
 
 use super::score::{Files, OutputArgs, finish};
+use crate::endpoint_key;
 use crate::engine_args::EngineArgs;
 use crate::error::CliError;
 use crate::ui::Ui;
 
+use endpoint::AskedEndpoint;
 use known::Known;
 use network::AskedNetwork;
 use replay::Replay;
-use respondent::Respondent;
+use respondent::{MOST_SHOWN, Reply, Respondent, check_reached};
 
 /// Estimate a model's accuracy and score from a part of the stimuli
 ///
@@ -51,7 +54,9 @@ Designs: neyman (more where answers vary more), static and static-K (the same ev
 gre-appendix and gre-steep (two rounds, as in the paper). Estimators: control-variate, stratified,
 aipw, hierarchical-logit; for gre also tier-pooled, sitting-means, raw.
 Answers are kept in .mohs-cache as `mohs eval` keeps them: a test that was stopped goes on where it
-stopped. With --output, asked.csv lists what was asked and why, predictions.csv what was said.")]
+stopped. With --output, asked.csv lists what was asked and why, asked-predictions.csv what was said.
+A model behind an endpoint is a model of eval.toml like any other. When it cannot be reached, or the
+cap on its cost is reached, the test ends with exit code 1, and the same command goes on with it.")]
 pub(crate) struct AdaptArgs {
     /// The model under test: an eval.toml, an ONNX file, or predictions to replay
     #[arg(value_name = "EVAL.toml|MODEL.onnx|PREDICTIONS")]
@@ -92,6 +97,9 @@ pub(crate) struct AdaptArgs {
     /// By what stimuli are put together [default: as finely as the budget allows]
     #[arg(long, value_enum, value_name = "WHAT")]
     strata: Option<StrataArg>,
+    /// What refusals and answers that name no class count as [default: wrong]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    without_class: Option<WithoutClass>,
     /// Pictures at once [default: what the manifest says, or 8]
     #[arg(long, value_name = "N", value_parser = super::eval::parse_batch)]
     batch: Option<NonZeroUsize>,
@@ -128,6 +136,16 @@ impl StrataArg {
     }
 }
 
+/// What a refusal, or an answer that names no class, counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum WithoutClass {
+    /// A wrong answer
+    #[default]
+    Wrong,
+    /// No answer: the stimulus is left out
+    LeftOut,
+}
+
 /// How often intervals should hold the truth.
 const CONFIDENCE: f64 = 0.95;
 
@@ -142,6 +160,7 @@ pub(crate) struct Rules {
     pub(crate) level_groups: Option<usize>,
     pub(crate) weights: Vec<f64>,
     pub(crate) strata: Option<StrataBy>,
+    pub(crate) without_class: WithoutClass,
     pub(crate) seed: Seed,
 }
 
@@ -157,6 +176,7 @@ impl Rules {
             level_groups: None,
             weights: Vec::new(),
             strata: None,
+            without_class: WithoutClass::default(),
             seed,
         }
     }
@@ -173,7 +193,7 @@ pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
     if known::is_evaluation(&args.tested) {
         let manifest = Manifest::read(&args.tested)
             .map_err(|error| CliError::from(error).while_doing("cannot read the evaluation"))?;
-        return run_network(args, manifest, &folder_of_stimuli(&args.tested), ui);
+        return run_asked(args, manifest, &folder_of_stimuli(&args.tested), ui);
     }
     let stimuli = args.stimuli.as_deref().ok_or_else(|| {
         CliError::input("nothing says what the model is asked about")
@@ -188,7 +208,7 @@ pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
         let mut manifest = Manifest::new(&name);
         manifest.models = vec![ModelEntry::new(ModelName::new(name), file)];
         manifest.stimuli = absolute(stimuli)?;
-        return run_network(args, manifest, &folder, ui);
+        return run_asked(args, manifest, &folder, ui);
     }
     let stimuli = stimuli_at(stimuli, &ReadOptions::default())?;
     let known = Known::read(std::slice::from_ref(&args.tested), &stimuli, ui)?;
@@ -200,8 +220,8 @@ pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
     report(args, tested, model, ui)
 }
 
-/// A model in a file, under the evaluation that says how its pictures are prepared.
-fn run_network(
+/// A model in a file or behind an endpoint, under the evaluation that says how it is asked.
+fn run_asked(
     args: &AdaptArgs,
     mut manifest: Manifest,
     folder: &Path,
@@ -253,14 +273,28 @@ fn run_network(
         cache: cache.as_deref(),
     };
     let plan = evaluate::plan(job, Part::All, &engine)?;
-    let candidate = &plan.candidates()[0];
-    let mut respondent = AskedNetwork {
-        name: &model,
-        stimuli: &stimuli,
-        inquiry: plan.inquire(candidate, &engine)?,
-        tally: Tally::default(),
+    let mut respondent: Box<dyn Respondent> = match plan.contenders()[0] {
+        Contender::Network(candidate) => Box::new(AskedNetwork {
+            name: &model,
+            stimuli: &stimuli,
+            inquiry: plan.inquire(candidate, &engine)?,
+            tally: Tally::default(),
+        }),
+        Contender::Endpoint(remote) => {
+            super::eval::introduce_remote(remote, ui);
+            let key = endpoint_key::read(remote.endpoint(), remote.name().as_str())?;
+            Box::new(AskedEndpoint {
+                plan: &plan,
+                remote,
+                endpoint: plan.connect(remote, key)?,
+                stimuli: &stimuli,
+                n_told: 0,
+                n_unmatched: 0,
+                n_refused: 0,
+            })
+        }
     };
-    let tested = test(&mut respondent, &stimuli, references.as_ref(), &rules, ui)?;
+    let tested = test(&mut *respondent, &stimuli, references.as_ref(), &rules, ui)?;
     report(args, tested, manifest.name.clone(), ui)
 }
 
@@ -283,7 +317,7 @@ fn test(
         rules.width,
         rules.seed,
     )?;
-    let mut predictions = Vec::new();
+    let mut replies: Vec<Reply> = Vec::new();
     for round in 1.. {
         let questions = test.next_round()?;
         if questions.is_empty() {
@@ -292,19 +326,22 @@ fn test(
         ui.say(&format!("round {round}: {} stimuli", questions.len()));
         let positions: Vec<usize> = questions.iter().map(|question| question.stimulus).collect();
         let said = respondent.ask(&positions)?;
-        let right: Vec<Option<bool>> = said
-            .iter()
-            .zip(&positions)
-            .map(|(prediction, idx)| known::is_right(prediction, &stimuli[*idx]))
-            .collect();
-        test.answer(&right);
-        predictions.extend(said);
+        check_reached(round, &said)?;
+        let is_right = |(reply, idx): (&Reply, &usize)| {
+            let is_wrong = rules.without_class == WithoutClass::Wrong && reply.is_without_class();
+            let by_label = || known::is_right(&reply.prediction, &stimuli[*idx]);
+            if is_wrong { Some(false) } else { by_label() }
+        };
+        test.answer(&said.iter().zip(&positions).map(is_right).collect::<Vec<_>>());
+        replies.extend(said);
     }
     let record = test.into_record();
     let n_known = respondent.n_from_cache();
     if 0 < n_known {
         ui.say(&format!("{n_known} answers were known from an earlier run"));
     }
+    respondent.remarks().iter().for_each(|remark| ui.say(remark));
+    list_without_class(&replies, rules.without_class, ui);
     let request = Request {
         model: respondent.name(),
         design: &rules.design,
@@ -315,10 +352,11 @@ fn test(
         confidence: CONFIDENCE,
         seed: rules.seed,
         spent: respondent.spent(),
+        are_without_class_wrong: rules.without_class == WithoutClass::Wrong,
         full: respondent.full(),
     };
     let finding = findings(&record, &request)?;
-    let row = |(asked, prediction): (&Asked, &Prediction)| {
+    let row = |(asked, reply): (&Asked, &Reply)| {
         let place = ladder.places()[asked.question.stimulus];
         let stimulus = &stimuli[asked.question.stimulus];
         AskedRow {
@@ -327,13 +365,33 @@ fn test(
             label: stimulus.label.to_string(),
             attribute: stimulus.attribute.clone(),
             level: ladder.levels()[place.level_idx].clone(),
-            predicted: prediction.answer().map(|answer| answer.predicted.to_string()),
+            predicted: reply.prediction.answer().map(|answer| answer.predicted.to_string()),
             is_right: asked.is_right,
             why: asked.question.why.words(),
         }
     };
-    let asked = record.asked().iter().zip(&predictions).map(row).collect();
+    let asked = record.asked().iter().zip(&replies).map(row).collect();
+    let predictions = replies.into_iter().map(|reply| reply.prediction).collect();
     Ok(Tested { finding, asked, predictions })
+}
+
+/// Says which answers name no class, the first few of them word for word.
+fn list_without_class(replies: &[Reply], rule: WithoutClass, ui: &Ui) {
+    let all: Vec<&Reply> = replies.iter().filter(|reply| reply.is_without_class()).collect();
+    if all.is_empty() {
+        return;
+    }
+    let what = match rule {
+        WithoutClass::Wrong => "count as wrong",
+        WithoutClass::LeftOut => "are left out",
+    };
+    ui.say(&format!("{} answers name no class and {what}:", all.len()));
+    for reply in all.iter().take(MOST_SHOWN) {
+        ui.say(&format!("  {}: {}", reply.prediction.stimulus, reply.reason()));
+    }
+    if MOST_SHOWN < all.len() {
+        ui.say(&format!("  and {} more; asked-predictions.csv has all", all.len() - MOST_SHOWN));
+    }
 }
 
 /// Replays a model's predictions with the others as references, for the demo.
@@ -431,6 +489,7 @@ fn rules(args: &AdaptArgs, entry: &AdaptEntry) -> Result<Rules, CliError> {
         level_groups: args.level_groups.or(entry.level_groups),
         weights: if args.weights.is_empty() { entry.weights.clone() } else { args.weights.clone() },
         strata: args.strata.map(StrataArg::strata_by),
+        without_class: args.without_class.unwrap_or_default(),
         seed: Seed(args.output.seed),
     })
 }

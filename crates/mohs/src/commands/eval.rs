@@ -202,7 +202,7 @@ fn introduce(candidate: &Candidate, ui: &Ui) {
 }
 
 /// Says where a model is asked and what its answers may be.
-fn introduce_remote(remote: &Remote, ui: &Ui) {
+pub(super) fn introduce_remote(remote: &Remote, ui: &Ui) {
     let entry = remote.endpoint();
     let cap = match entry.cost_cap {
         Some(cap) => format!("at most {cap}"),

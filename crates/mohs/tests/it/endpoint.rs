@@ -39,7 +39,7 @@ fn eval(place: &Place) -> Ran {
 }
 
 /// Looks through everything below a folder.
-fn has_key(folder: &Path) -> bool {
+pub(crate) fn has_key(folder: &Path) -> bool {
     std::fs::read_dir(folder).expect("because it is ours").flatten().any(|entry| {
         let path = entry.path();
         if path.is_dir() {
@@ -108,7 +108,7 @@ fn a_key_that_is_not_set_or_not_taken_is_said_without_it() {
 }
 
 /// Lines of all ledgers.
-fn kept(place: &Place) -> Vec<String> {
+pub(crate) fn kept(place: &Place) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(place.path(".mohs-cache")) else { return Vec::new() };
     let files = entries.flatten().map(|entry| entry.path());
     let ledgers = files.filter(|path| path.extension().is_some_and(|ending| ending == "answers"));
@@ -122,7 +122,8 @@ fn kept(place: &Place) -> Vec<String> {
 
 #[test]
 fn a_run_that_is_killed_goes_on_and_asks_for_nothing_it_has() {
-    let manners = Manners { thinks: Duration::from_millis(30), ..Manners::default() };
+    let thinks = Duration::from_millis(30);
+    let manners = Manners { thinks, honours_keys: true, ..Manners::default() };
     let server = StandIn::start(&world(N), manners);
     let place = place(&server.url, "");
     let mut n_kills = 0;
@@ -157,6 +158,12 @@ fn a_run_that_is_killed_goes_on_and_asks_for_nothing_it_has() {
     let n_answered: usize = seen.answered.values().sum();
     assert_eq!(seen.answered.len(), N);
     assert!(n_answered <= N + 2 * n_kills, "{n_answered}");
+    // An endpoint that knows idempotency keys charges for none of them twice.
+    assert_eq!(seen.charged.values().sum::<usize>(), N);
+    // What was on its way is listed; a request may also have died before it left.
+    let n_doubtful = json(&ran)["models"][0]["spent"]["doubtful"].as_u64().expect("a number");
+    assert!(n_answered <= N + usize::try_from(n_doubtful).expect("few"), "{}", ran.all());
+    assert!(n_doubtful <= 2 * n_kills as u64, "{}", ran.all());
 }
 
 #[test]

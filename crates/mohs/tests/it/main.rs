@@ -1,6 +1,7 @@
 //! The binary as people meet it: exit code, stdout and stderr of every verb.
 
 mod adapt;
+mod adapt_endpoint;
 mod agreement;
 mod attack;
 mod attacks_score;

@@ -22,6 +22,7 @@ use crate::proportion::real;
 /// positions and the moments of their accuracy.
 pub fn cells(record: &Record<'_>) -> Vec<((usize, usize), Moments)> {
     let logit = HierarchicalLogit::fit(record);
+    let doubt = logit.doubt();
     let mut answers = vec![None; record.ladder.n_stimuli()];
     for (stimulus, is_right) in record.answers() {
         answers[stimulus] = Some(is_right);
@@ -35,7 +36,7 @@ pub fn cells(record: &Record<'_>) -> Vec<((usize, usize), Moments)> {
         .map(|(cell, stimuli)| {
             let each = 1.0 / real(stimuli.len());
             let parts = stimuli.iter().map(|idx| (*idx, each, answers[*idx]));
-            let (value, variance) = logit.sum(parts);
+            let (value, variance) = logit.sum(&doubt, parts);
             let n_asked = stimuli.iter().filter(|idx| answers[**idx].is_some()).count();
             let n_stimuli = stimuli.len();
             let freedom = f64::INFINITY;

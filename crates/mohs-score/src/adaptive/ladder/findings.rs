@@ -34,16 +34,36 @@ pub struct Request<'a> {
     pub seed: Seed,
     /// What the model cost.
     pub spent: Spent,
+    /// Whether refusals and answers that name no class were taken for wrong; else they were left out.
+    pub are_without_class_wrong: bool,
     /// What the model says of every stimulus, where that is known: to see how near we came.
     pub full: Option<&'a [Option<bool>]>,
 }
 
 /// What the model under test cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Spent {
     /// Stimuli the model was asked, now or in an earlier run that was stopped: how a test came about
     /// does not change what it found.
     pub n_calls: usize,
+    /// What a model behind an endpoint took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<SpentAtEndpoint>,
+}
+
+/// What a model behind an endpoint took, in earlier runs of the same test, too.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct SpentAtEndpoint {
+    /// Answers that name no class.
+    pub n_unmatched: usize,
+    /// Refusals.
+    pub n_refused: usize,
+    /// Tokens of the questions.
+    pub n_tokens_sent: u64,
+    /// Tokens of the answers.
+    pub n_tokens_received: u64,
+    /// What the answers cost, in the unit of the prices.
+    pub cost: f64,
 }
 
 /// An adaptive test, evaluated.
@@ -279,6 +299,15 @@ fn caveats(record: &Record<'_>, request: &Request<'_>, overall: &GroupFinding) -
     if 0 < n_failed {
         let n_all = record.asked().len();
         caveats.add(Caveat::FailedPredictions { n_predictions: n_failed, n_all });
+    }
+    let without_class = request.spent.endpoint.map_or((0, 0), |at| (at.n_unmatched, at.n_refused));
+    if without_class != (0, 0) {
+        caveats.add(Caveat::AnswersWithoutClass {
+            n_unmatched: without_class.0,
+            n_refused: without_class.1,
+            n_all: record.asked().len(),
+            are_wrong: request.are_without_class_wrong,
+        });
     }
     if record.ladder().strata_by() != StrataBy::ClassAttributeLevel {
         let by = record.ladder().strata_by().words().to_owned();

@@ -3,14 +3,15 @@
 //! # Formula
 //!
 //! ```text
-//! n_h = k √(Σ_t W_th² / V_t) S_h,    at least 2 and at most N_h
+//! n_h = k √(Σ_t q_t W_th² / V_t) S_h,    at least 2 and at most N_h
 //! ```
 //!
 //! | symbol | meaning                                                                      |
 //! |--------|------------------------------------------------------------------------------|
-//! | `S_h²` | mean of `p (1 - p)` over the stratum, `p` the forecasts before the round       |
+//! | `S_h²` | mean of `p (1 - p)` over the stratum, `p` the forecasts before the round: what a control variate leaves of the variance |
 //! | `W_th` | what the stratum counts in target `t`: accuracy or score of its attribute       |
 //! | `V_t`  | the target's variance under equal shares, so that neither target drowns the other |
+//! | `q_t`  | how much the target counts: as much as the other, unless that would make one worse than equal shares do |
 //! | `k`    | such that the budget is spent, or a requested width is reached                |
 //!
 //! # A requested width
@@ -28,6 +29,9 @@ use crate::proportion::{normal_quantile, real};
 
 /// Strata are never taken for more certain than this.
 const LEAST_SPREAD: f64 = 0.1;
+/// What a target's variance may be of that under equal shares: a little less, because spreads are
+/// forecasts.
+const MOST_OF_EQUAL: f64 = 0.98;
 /// Aimed at below the requested width, because the last rounds bring surprises, too.
 const MARGIN: f64 = 0.97;
 
@@ -76,12 +80,11 @@ impl Remaining<'_> {
 
     /// Spends this round's share of the budget.
     pub(super) fn by_budget(&self, draw: &mut Draw) -> Vec<usize> {
-        let importance = importance(self.ladder, self.spreads);
+        let importance = self.balanced();
         let now: Vec<Want> = self.now.iter().map(|idx| self.want(*idx, &importance)).collect();
         let later: Vec<Want> = self.later.iter().map(|idx| self.want(*idx, &importance)).collect();
         let all: Vec<Want> = now.iter().chain(&later).copied().collect();
-        let sum_at = |wants: &[Want], k: f64| wants.iter().map(|want| want.at(k)).sum::<f64>();
-        let k = smallest(|k| real(self.n_left) <= sum_at(&all, k)).unwrap_or(1e18);
+        let k = self.scale(&all);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -89,6 +92,57 @@ impl Remaining<'_> {
         )]
         let total = if later.is_empty() { self.n_left } else { sum_at(&now, k).round() as usize };
         spread(&now, total.min(self.n_left - self.least_later().min(self.n_left)), draw)
+    }
+
+    /// `k` that spends what is left.
+    fn scale(&self, wants: &[Want]) -> f64 {
+        smallest(|k| real(self.n_left) <= sum_at(wants, k)).unwrap_or(1e18)
+    }
+
+    /// What one more question is worth in each stratum, but for how answers vary there: for both
+    /// targets alike, unless one of them would be known less well than by equal shares.
+    fn balanced(&self) -> Vec<f64> {
+        let targets = Targets::new(self.ladder, self.spreads);
+        let all: Vec<usize> = self.now.iter().chain(self.later).copied().collect();
+        let expected = |wants: &[Want]| {
+            let k = self.scale(wants);
+            targets.squares.each_ref().map(|squares| {
+                let of = |(idx, want): (&usize, &Want)| {
+                    let spread = squares[*idx] * self.spreads[*idx] * self.spreads[*idx];
+                    spread * (1.0 / want.at(k) - 1.0 / real(want.high))
+                };
+                all.iter().zip(wants).map(of).sum::<f64>()
+            })
+        };
+        let equal: Vec<Want> = all
+            .iter()
+            .map(|idx| {
+                let high = self.ladder.strata()[*idx].stimuli.len();
+                Want { weight: real(high), low: self.least.min(high), high }
+            })
+            .collect();
+        let equal = expected(&equal);
+        let tried = |share: f64| {
+            let importance = targets.importance(share);
+            let wants: Vec<Want> = all.iter().map(|idx| self.want(*idx, &importance)).collect();
+            let found = expected(&wants);
+            (importance, [0, 1].map(|target| MOST_OF_EQUAL * equal[target] < found[target]))
+        };
+        let (mut importance, is_worse) = tried(0.5);
+        let step = match is_worse {
+            [true, false] => 0.1,
+            [false, true] => -0.1,
+            // Both or neither: no other share would mend it.
+            _ => return importance,
+        };
+        for nth in 1..=5 {
+            let is_worse;
+            (importance, is_worse) = tried(0.5 + step * f64::from(nth));
+            if !is_worse[usize::from(step < 0.0)] {
+                break;
+            }
+        }
+        importance
     }
 
     /// Asks as little as promises the width, and no more than the budget.
@@ -136,27 +190,53 @@ impl Remaining<'_> {
     }
 }
 
-/// Returns what one more question is worth in each stratum, but for how answers vary there.
-fn importance(ladder: &Ladder, spreads: &[f64]) -> Vec<f64> {
-    let mut squares = vec![0.0; ladder.strata().len()];
-    let n_groups =
-        if ladder.strata_by() == StrataBy::Level { 1 } else { ladder.attributes().len() };
-    for kind in [Kind::Accuracy, Kind::Score] {
-        let groups: Vec<(usize, f64)> = (0..n_groups)
-            .filter_map(|idx| ladder.group(kind, |place| place.attribute_idx == idx))
-            .flat_map(|group| group.strata)
-            .collect();
-        let variance: f64 = groups
-            .iter()
-            .map(|(idx, weight)| {
-                (weight * spreads[*idx]).powi(2) / real(ladder.strata()[*idx].stimuli.len())
-            })
-            .sum();
-        for (idx, weight) in groups {
-            squares[idx] += weight * weight / variance;
-        }
+fn sum_at(wants: &[Want], k: f64) -> f64 {
+    wants.iter().map(|want| want.at(k)).sum()
+}
+
+/// Accuracy and score of each attribute: what strata count in them.
+struct Targets {
+    /// `W²` by stratum, of accuracy and of score.
+    squares: [Vec<f64>; 2],
+    /// `V`.
+    variances: [f64; 2],
+}
+
+impl Targets {
+    fn new(ladder: &Ladder, spreads: &[f64]) -> Self {
+        let n_groups =
+            if ladder.strata_by() == StrataBy::Level { 1 } else { ladder.attributes().len() };
+        let squares = [Kind::Accuracy, Kind::Score].map(|kind| {
+            let mut squares = vec![0.0; ladder.strata().len()];
+            let groups = (0..n_groups)
+                .filter_map(|idx| ladder.group(kind, |place| place.attribute_idx == idx))
+                .flat_map(|group| group.strata);
+            for (idx, weight) in groups {
+                squares[idx] = weight * weight;
+            }
+            squares
+        });
+        let variances = squares.each_ref().map(|squares| {
+            let of = |(idx, square): (usize, &f64)| {
+                square * spreads[idx] * spreads[idx] / real(ladder.strata()[idx].stimuli.len())
+            };
+            squares.iter().enumerate().map(of).sum()
+        });
+        Self { squares, variances }
     }
-    squares.into_iter().map(f64::sqrt).collect()
+
+    /// Returns what one more question is worth in each stratum, but for how answers vary there, when
+    /// accuracy counts for so much of the whole.
+    fn importance(&self, share: f64) -> Vec<f64> {
+        let [accuracy, score] = &self.squares;
+        let [of_accuracy, of_score] = self.variances;
+        // Levels may count nothing in the score.
+        let part = |square: f64, of: f64| if 0.0 < of { square / of } else { 0.0 };
+        let of = |(a, s): (&f64, &f64)| {
+            (share * part(*a, of_accuracy) + (1.0 - share) * part(*s, of_score)).sqrt()
+        };
+        accuracy.iter().zip(score).map(of).collect()
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! estimators that use forecasts may use no others.
 
 use super::population::Ladder;
-use super::reference_models::Hints;
+use super::reference_models::{Features, Hints};
 
 /// One stimulus the model under test is to be asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,8 +122,8 @@ impl<'a> Record<'a> {
     }
 
     /// What reference models say, for fits.
-    pub(super) fn features(&self) -> Option<&'a [[f64; 2]]> {
-        self.hints.map(|hints| &hints.features[..])
+    pub(super) fn features(&self) -> Option<&'a Features> {
+        self.hints.map(|hints| &hints.features)
     }
 
     /// Stimuli with their answers, where there is one.

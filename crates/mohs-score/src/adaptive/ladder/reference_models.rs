@@ -23,11 +23,39 @@ pub struct ReferenceModels {
 pub struct Hints {
     /// The share of them that was right, by stimulus.
     pub(super) shares: Vec<f64>,
-    /// Log-odds of that, and their mean over stimuli of the same class, attribute and level.
-    pub(super) features: Vec<[f64; 2]>,
+    /// What a fit may know of each stimulus.
+    pub(super) features: Features,
     /// How far the share is believed before the model under test said anything.
     pub(super) slope: f64,
 }
+
+/// What a fit may know of each stimulus: what references say together, then each of them alone.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Features {
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl Features {
+    /// How many numbers say what references say together.
+    pub(super) const N_TOGETHER: usize = 2;
+
+    /// `values` holds `width` numbers for each stimulus.
+    pub(super) fn new(width: usize, values: Vec<f64>) -> Self {
+        Self { width, values }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(super) fn of(&self, stimulus: usize) -> &[f64] {
+        &self.values[stimulus * self.width..(stimulus + 1) * self.width]
+    }
+}
+
+/// From so many references on, the model under test may resemble some more than others.
+const FEW: usize = 3;
 
 /// A reference model that did not answer every stimulus.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,8 +119,9 @@ impl ReferenceModels {
     }
 
     /// Returns what a fit may know of each stimulus: the log-odds that references are right about
-    /// it, and their mean over the stimuli of its class, attribute and level.
-    fn features(&self, ladder: &Ladder) -> Vec<[f64; 2]> {
+    /// it, their mean over the stimuli of its class, attribute and level, and of each reference
+    /// whether it is right, less the share that is.
+    fn features(&self, ladder: &Ladder) -> Features {
         let n_models = real(self.names.len());
         // Half a success and half a failure keep unanimous references finite.
         let log_odds = |n: usize| ((real(n) + 0.5) / (n_models - real(n) + 0.5)).ln();
@@ -105,7 +134,17 @@ impl ReferenceModels {
         }
         let means: BTreeMap<Place, f64> =
             sums.into_iter().map(|(place, (sum, n))| (place, sum / n)).collect();
-        ladder.places().iter().zip(own).map(|(place, own)| [own, means[place]]).collect()
+        let n_alone = if self.names.len() < FEW { 0 } else { self.names.len() };
+        let width = Features::N_TOGETHER + n_alone;
+        let shares = self.shares();
+        let mut values = Vec::with_capacity(width * own.len());
+        for (stimulus, (place, own)) in ladder.places().iter().zip(own).enumerate() {
+            values.extend([own, means[place]]);
+            let alone = self.is_right.iter().take(n_alone);
+            values
+                .extend(alone.map(|right| f64::from(u8::from(right[stimulus])) - shares[stimulus]));
+        }
+        Features::new(width, values)
     }
 
     /// Returns how much a reference's answer moves with the share of the others that is right,
@@ -177,11 +216,23 @@ mod tests {
     }
 
     #[test]
-    fn features_are_log_odds_and_their_mean() {
+    fn features_of_two_are_log_odds_and_their_mean() {
         let features = of(&[&[1, 1, 0, 0], &[1, 0, 0, 0]]).features(&ladder(4));
         let odds = |right: f64| ((right + 0.5) / (2.5 - right)).ln();
-        assert!((features[0][0] - odds(2.0)).abs() < 1e-12);
+        assert!((features.of(0)[0] - odds(2.0)).abs() < 1e-12);
         let mean = (odds(2.0) + odds(1.0) + 2.0 * odds(0.0)) / 4.0;
-        assert!(features.iter().all(|[_, found]| (found - mean).abs() < 1e-12));
+        assert!((0..4).all(|idx| (features.of(idx)[1] - mean).abs() < 1e-12));
+        assert_eq!(features.width(), 2);
+    }
+
+    #[test]
+    fn from_three_on_each_reference_has_a_feature_of_its_own() {
+        let features = of(&[&[1, 1, 0], &[1, 0, 0], &[1, 0, 1]]).features(&ladder(3));
+        assert_eq!(features.width(), 5);
+        assert_eq!(features.of(0)[2..], [0.0; 3]);
+        let found = &features.of(1)[2..];
+        for (found, expected) in found.iter().zip([2.0 / 3.0, -1.0 / 3.0, -1.0 / 3.0]) {
+            assert!((found - expected).abs() < 1e-12);
+        }
     }
 }

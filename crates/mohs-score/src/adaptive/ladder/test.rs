@@ -23,7 +23,7 @@ pub(super) const LEAST: usize = 2;
 /// Where rounds end, as shares of the strata: small at first, because the first ones know nothing.
 const ROUND_ENDS: [f64; 8] = [0.05, 0.12, 0.22, 0.35, 0.5, 0.66, 0.83, 1.0];
 /// Rounds a fit goes on for after each round of questions.
-const N_FIT_ROUNDS: usize = 5;
+const N_FIT_ROUNDS: usize = 4;
 
 const ORDER: u64 = 30;
 const COUNT: u64 = 31;
@@ -193,7 +193,7 @@ impl<'a> Strata<'a> {
             counts: None,
             width: None,
             n_left,
-            fit: Logit::new(ladder, hints.map(|hints| &hints.features[..])),
+            fit: Logit::new(ladder, hints.map(|hints| &hints.features)),
             forecasts,
             has_references: hints.is_some(),
             seed,

@@ -2,9 +2,10 @@
 
 use mohs_data::{ModelName, Prediction, Stimulus};
 use mohs_score::adaptive::ladder::Spent;
+use mohs_vision::evaluate::Lack;
 
 use super::known::{self, Known};
-use super::respondent::Respondent;
+use super::respondent::{Reply, Respondent};
 use crate::error::CliError;
 
 pub(super) struct Replay {
@@ -44,13 +45,18 @@ impl Respondent for Replay {
         self.model.as_str()
     }
 
-    fn ask(&mut self, stimuli: &[usize]) -> Result<Vec<Prediction>, CliError> {
+    fn ask(&mut self, stimuli: &[usize]) -> Result<Vec<Reply>, CliError> {
         self.n_calls += stimuli.len();
-        Ok(stimuli.iter().map(|idx| self.predictions[*idx].clone()).collect())
+        let reply = |idx: &usize| {
+            let prediction = self.predictions[*idx].clone();
+            let lack = prediction.answer().is_none().then_some(Lack::Broken);
+            Reply { prediction, lack }
+        };
+        Ok(stimuli.iter().map(reply).collect())
     }
 
     fn spent(&self) -> Spent {
-        Spent { n_calls: self.n_calls }
+        Spent { n_calls: self.n_calls, endpoint: None }
     }
 
     fn full(&self) -> Option<&[Option<bool>]> {

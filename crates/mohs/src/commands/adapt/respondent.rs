@@ -1,11 +1,14 @@
 //! Who answers the questions of an adaptive test.
 //!
 //! A respondent is asked about some stimuli at a time and never about one twice. It counts what it
-//! costs. An ONNX file is `network.rs`, answers that are known already are `replay.rs`; whatever
-//! else can be asked, such as a model behind an address, is one more file.
+//! costs. An ONNX file is `network.rs`, a model behind an address `endpoint.rs`, answers that are
+//! known already `replay.rs`; whatever else can be asked is one more file.
 
-use mohs_data::Prediction;
+use std::collections::BTreeMap;
+
+use mohs_data::{Outcome, Prediction};
 use mohs_score::adaptive::ladder::Spent;
+use mohs_vision::evaluate::Lack;
 
 use crate::error::CliError;
 
@@ -14,9 +17,9 @@ pub(super) trait Respondent {
     /// Its name in reports.
     fn name(&self) -> &str;
 
-    /// Says what it answers to these stimuli, given by their positions: one prediction for each, in
+    /// Says what it answers to these stimuli, given by their positions: one reply for each, in
     /// order. A stimulus that fails is a failed prediction, not an error.
-    fn ask(&mut self, stimuli: &[usize]) -> Result<Vec<Prediction>, CliError>;
+    fn ask(&mut self, stimuli: &[usize]) -> Result<Vec<Reply>, CliError>;
 
     /// What it cost so far.
     fn spent(&self) -> Spent;
@@ -30,4 +33,63 @@ pub(super) trait Respondent {
     fn full(&self) -> Option<&[Option<bool>]> {
         None
     }
+
+    /// What is to be said at the end and stands in no report.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
+
+/// What came back about one stimulus.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    pub(super) prediction: Prediction,
+    /// Why there is no answer; `None` if there is one.
+    pub(super) lack: Option<Lack>,
+}
+
+impl Reply {
+    /// Whether the model said something that is no class.
+    pub(super) fn is_without_class(&self) -> bool {
+        matches!(self.lack, Some(Lack::Unmatched | Lack::Refused))
+    }
+
+    /// Why there is no answer, in words.
+    pub(super) fn reason(&self) -> &str {
+        match &self.prediction.outcome {
+            Outcome::Failed(reason) => reason.as_str(),
+            Outcome::Answered(_) => "",
+        }
+    }
+}
+
+/// Refuses to go on when questions of a round were not asked: an estimate without them would be off
+/// without anybody noticing, and the next round depends on them.
+pub(super) fn check_reached(round: usize, replies: &[Reply]) -> Result<(), CliError> {
+    let is_unasked = |reply: &&Reply| matches!(reply.lack, Some(Lack::NotReached | Lack::TooDear));
+    let unasked: Vec<&Reply> = replies.iter().filter(is_unasked).collect();
+    if unasked.is_empty() {
+        return Ok(());
+    }
+    let mut reasons: BTreeMap<&str, (usize, &Prediction)> = BTreeMap::new();
+    for reply in &unasked {
+        reasons.entry(reply.reason()).or_insert((0, &reply.prediction)).0 += 1;
+    }
+    let mut error = CliError::partly(format!(
+        "the test is not finished: {} of {} questions of round {round} were not answered",
+        unasked.len(),
+        replies.len()
+    ));
+    for (reason, (n, first)) in reasons.iter().take(MOST_SHOWN) {
+        error = error.cause(format!("{n} × {reason} (first: {})", first.stimulus));
+    }
+    let is_dear = unasked.iter().any(|reply| reply.lack == Some(Lack::TooDear));
+    Err(error.hint(if is_dear {
+        "raise `cost_cap`, or give a smaller --budget; answers are kept"
+    } else {
+        "run the same again to go on: answers are kept, and only the others are asked for"
+    }))
+}
+
+/// How many reasons or answers are listed.
+pub(super) const MOST_SHOWN: usize = 8;

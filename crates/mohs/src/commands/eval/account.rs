@@ -175,6 +175,13 @@ impl Account {
                 spent.cost,
                 spent.cost_in_all,
             );
+            if 0 < spent.n_doubtful {
+                let _ = writeln!(
+                    text,
+                    "{}: {} requests may have been paid although no answer came, up to {:.4}",
+                    model.name, spent.n_doubtful, spent.doubtful_cost,
+                );
+            }
         }
         text
     }
@@ -202,6 +209,8 @@ impl Account {
                     "tokens_received": spent.usage.n_output,
                     "cost": spent.cost,
                     "cost_in_all": spent.cost_in_all,
+                    "doubtful": spent.n_doubtful,
+                    "doubtful_cost": spent.doubtful_cost,
                 })
             });
             json!({

@@ -9,7 +9,7 @@ use mohs_data::{MinEpsilon, Seed};
 use mohs_report::{ATTACK_TABLES, Summary, attack_tables};
 use mohs_score::model::robustness::{AttackError, Input, Options, score, standings};
 
-use super::input::{ClusterArg, difficulty_at, parse_mapping, stimuli_at, title_of};
+use super::input::{DrawArgs, difficulty_at, parse_mapping, stimuli_at, title_of};
 use super::output::{self, Files, OutputArgs};
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -47,13 +47,8 @@ pub(crate) struct AttacksArgs {
     #[arg(long, default_value_t = 3, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=100))]
     bands: u32,
-    /// What the bootstrap draws [default: label, or stimulus where there are no labels]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    cluster: Option<ClusterArg>,
-    /// Bootstrap draws
-    #[arg(long, default_value_t = 1000, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(100..))]
-    resamples: u32,
+    #[command(flatten)]
+    draws: DrawArgs,
     /// Attacked pictures, as `mohs attack --examples` writes them; a few go into the output folder
     #[arg(long, value_name = "DIR", requires = "output")]
     examples: Option<PathBuf>,
@@ -69,10 +64,10 @@ pub(super) fn run(args: &AttacksArgs, ui: &Ui) -> Result<(), CliError> {
     let stimuli = stimuli_at(args.stimuli.as_deref())?;
     let difficulties = difficulty_at(args.difficulty.as_deref())?;
     let options = Options {
-        n_resamples: args.resamples as usize,
+        n_resamples: args.draws.n(),
         n_bands: args.bands as usize,
         difficulty_measure: args.measure.clone(),
-        cluster: args.cluster.map(ClusterArg::cluster),
+        cluster: args.draws.cluster(),
         ..Options::default()
     };
     let seed = Seed(args.output.seed);
@@ -92,11 +87,9 @@ pub(super) fn run(args: &AttacksArgs, ui: &Ui) -> Result<(), CliError> {
         }
         None => None,
     };
-    ui.say(&format!("scoring with {} draws", args.resamples));
+    args.draws.announce(ui);
     let findings = score(&input)?;
-    let tables = attack_tables(&findings).into_iter();
-    let mut others: Vec<(String, Vec<u8>)> =
-        tables.map(|(name, csv)| (format!("{TABLES}/{name}"), csv.into_bytes())).collect();
+    let mut others = output::in_folder(TABLES, attack_tables(&findings));
     let examples = shown.map(|shown| {
         others.extend(shown.pictures);
         (examples::FOLDER, shown.table)

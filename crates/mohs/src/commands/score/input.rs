@@ -136,6 +136,35 @@ pub(super) fn rows_at<R: Record>(path: Option<&Path>, doing: &str) -> Result<Vec
     })
 }
 
+/// What the bootstrap of model measures draws, and how often.
+#[derive(Debug, clap::Args)]
+pub(super) struct DrawArgs {
+    /// What the bootstrap draws [default: label, or stimulus where there are no labels]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    cluster: Option<ClusterArg>,
+    /// Bootstrap draws
+    #[arg(long, default_value_t = 1000, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(100..))]
+    resamples: u32,
+}
+
+impl DrawArgs {
+    /// Returns what is drawn, if that was said.
+    pub(super) fn cluster(&self) -> Option<Cluster> {
+        self.cluster.map(ClusterArg::cluster)
+    }
+
+    /// Returns how often it is drawn.
+    pub(super) fn n(&self) -> usize {
+        self.resamples as usize
+    }
+
+    /// Says how often it is drawn.
+    pub(super) fn announce(&self, ui: &Ui) {
+        ui.say(&format!("scoring with {} draws", self.resamples));
+    }
+}
+
 /// What the bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ClusterArg {

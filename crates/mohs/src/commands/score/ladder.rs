@@ -8,7 +8,7 @@ use mohs_data::{Caveat, Checks, Comparison, Prediction, Seed, Stimulus, check};
 use mohs_report::{LADDER_TABLES, Summary, ladder_tables};
 use mohs_score::model::hierarchy::{By, CellKind, Input, LadderError, Options, score};
 
-use super::input::{ClusterArg, difficulty_at, display, parse_mapping, stimuli_at, title_of};
+use super::input::{DrawArgs, difficulty_at, display, parse_mapping, stimuli_at, title_of};
 use super::output::{self, Files, OutputArgs};
 use super::{SIMULATED, SOURCE};
 use crate::error::CliError;
@@ -67,13 +67,8 @@ pub(crate) struct LadderArgs {
     #[arg(long, default_value_t = 3, value_name = "N",
           value_parser = clap::value_parser!(u32).range(2..=100))]
     bands: u32,
-    /// What the bootstrap draws [default: label, or stimulus where there are no labels]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    cluster: Option<ClusterArg>,
-    /// Bootstrap draws
-    #[arg(long, default_value_t = 1000, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(100..))]
-    resamples: u32,
+    #[command(flatten)]
+    draws: DrawArgs,
     /// Read our column of the predictions from one of yours, e.g. predicted=top1 (can be repeated)
     #[arg(long, value_name = "OURS=YOURS", value_parser = parse_mapping)]
     map: Vec<(String, String)>,
@@ -103,14 +98,14 @@ pub(super) fn run(args: &LadderArgs, ui: &Ui) -> Result<(), CliError> {
             Cells::LabelAndAttribute => CellKind::LabelAndAttribute,
             Cells::Label => CellKind::Label,
         },
-        n_resamples: args.resamples as usize,
+        n_resamples: args.draws.n(),
         n_bands: args.bands as usize,
         difficulty_measure: args.measure.clone(),
-        cluster: args.cluster.map(ClusterArg::cluster),
+        cluster: args.draws.cluster(),
         ..Options::default()
     };
     let seed = Seed(args.output.seed);
-    ui.say(&format!("scoring with {} draws", args.resamples));
+    args.draws.announce(ui);
     let mut findings = score(&Input {
         predictions: &predictions,
         stimuli: &stimuli,
@@ -123,9 +118,8 @@ pub(super) fn run(args: &LadderArgs, ui: &Ui) -> Result<(), CliError> {
     if simulated {
         findings.caveats.add(Caveat::Simulated);
     }
-    let tables = ladder_tables(&findings).into_iter();
     let files = Files {
-        others: tables.map(|(name, csv)| (format!("{TABLES}/{name}"), csv.into_bytes())).collect(),
+        others: output::in_folder(TABLES, ladder_tables(&findings)),
         replaced: replaced.into_iter().collect(),
         ..Files::default()
     };

@@ -8,9 +8,9 @@ use mohs_data::{
     Caveat, Difficulty, FamilyMember, Manifest, ModelName, Prediction, Seed, Stimulus, Trial,
 };
 use mohs_report::{MODEL_TABLES, Summary, model_tables};
-use mohs_score::model::{Family, Input, ModelFindings, Options, ScoreError, score};
+use mohs_score::model::{Family, Input, Options, ScoreError, score};
 
-use super::input::{ClusterArg, difficulty_at, parse_mapping, rows_at, stimuli_at, title_of};
+use super::input::{DrawArgs, difficulty_at, parse_mapping, rows_at, stimuli_at, title_of};
 use super::output::{self, Files, OutputArgs};
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -58,13 +58,8 @@ pub(crate) struct ModelsArgs {
     #[arg(long, default_value_t = 3, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=100))]
     bands: u32,
-    /// What the bootstrap draws [default: label, or stimulus where there are no labels]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    cluster: Option<ClusterArg>,
-    /// Bootstrap draws
-    #[arg(long, default_value_t = 1000, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(100..))]
-    resamples: u32,
+    #[command(flatten)]
+    draws: DrawArgs,
     /// Two data sets whose gap is shown, the easier first [default: the only two]
     #[arg(long, value_name = "A,B", value_parser = parse_gap)]
     gap: Option<(String, String)>,
@@ -98,15 +93,15 @@ pub(super) fn run(args: &ModelsArgs, ui: &Ui) -> Result<(), CliError> {
     let read = read(args, ui)?;
     let replaced = args.output.earlier(TABLES, &MODEL_TABLES)?;
     let options = Options {
-        n_resamples: args.resamples as usize,
+        n_resamples: args.draws.n(),
         n_bands: args.bands as usize,
         difficulty_measure: read.measure.clone(),
-        cluster: args.cluster.map(ClusterArg::cluster),
+        cluster: args.draws.cluster(),
         datasets: args.gap.clone(),
         ..Options::default()
     };
     let seed = Seed(args.output.seed);
-    ui.say(&format!("scoring with {} draws", args.resamples));
+    args.draws.announce(ui);
     let mut findings = score(&Input {
         predictions: &read.predictions,
         stimuli: &read.stimuli,
@@ -121,7 +116,7 @@ pub(super) fn run(args: &ModelsArgs, ui: &Ui) -> Result<(), CliError> {
         findings.caveats.add(Caveat::Simulated);
     }
     let files = Files {
-        others: tables(&findings),
+        others: output::in_folder(TABLES, model_tables(&findings)),
         replaced: replaced.into_iter().collect(),
         ..Files::default()
     };
@@ -130,11 +125,6 @@ pub(super) fn run(args: &ModelsArgs, ui: &Ui) -> Result<(), CliError> {
         ..Summary::new(read.title, env!("CARGO_PKG_VERSION"), seed.0, simulated)
     };
     output::finish(summary, &files, &args.output, ui)
-}
-
-fn tables(findings: &ModelFindings) -> Vec<(String, Vec<u8>)> {
-    let tables = model_tables(findings).into_iter();
-    tables.map(|(name, csv)| (format!("{TABLES}/{name}"), csv.into_bytes())).collect()
 }
 
 fn read(args: &ModelsArgs, ui: &Ui) -> Result<Read, CliError> {

@@ -68,6 +68,15 @@ pub(crate) struct Files {
     pub(crate) replaced: Vec<PathBuf>,
 }
 
+/// Puts tables into a folder of their own, for [`Files::others`].
+pub(super) fn in_folder<N: std::fmt::Display>(
+    folder: &str,
+    tables: impl IntoIterator<Item = (N, String)>,
+) -> Vec<(String, Vec<u8>)> {
+    let file = |(name, csv): (N, String)| (format!("{folder}/{name}"), csv.into_bytes());
+    tables.into_iter().map(file).collect()
+}
+
 /// What a folder got.
 #[derive(Debug)]
 pub(crate) struct Written {

@@ -40,6 +40,9 @@ pub(crate) struct LadderArgs {
     /// Share of the latent variance that simulated models have in common
     #[arg(long, default_value_t = 0.6, value_name = "SHARE", conflicts_with = "replay")]
     agreement: f64,
+    /// Share of it that simulated models of one family (with and without CLIP) have in common beyond
+    #[arg(long, default_value_t = 0.0, value_name = "SHARE", conflicts_with = "replay")]
+    kinship: f64,
     /// Predictions of real models, instead of simulated ones
     #[arg(long, value_name = "PREDICTIONS", requires = "stimuli")]
     replay: Option<PathBuf>,
@@ -89,13 +92,19 @@ pub(super) fn run(args: &LadderArgs, ui: &Ui) -> Result<(), CliError> {
 }
 
 fn simulated(args: &LadderArgs, ui: &Ui) -> Result<DesignComparison, CliError> {
-    if !(0.0..=1.0).contains(&args.agreement) {
+    let shares = [args.agreement, args.kinship, args.agreement + args.kinship];
+    if !shares.iter().all(|share| (0.0..=1.0).contains(share)) {
         return Err(CliError::input(format!(
-            "--agreement should be from 0 to 1, found {}",
-            args.agreement
+            "--agreement and --kinship should be from 0 to 1, also together, found {} and {}",
+            args.agreement, args.kinship
         )));
     }
-    let world = World { n_classes: args.classes as usize, shared: args.agreement, ..World::PAPER };
+    let world = World {
+        n_classes: args.classes as usize,
+        shared: args.agreement,
+        kinship: args.kinship,
+        ..World::PAPER
+    };
     ui.say(&format!("simulating six models, {} resamples", args.resamples));
     // A quarter of 12 is 3: the paper's own baseline.
     let per_stratum = ((args.budget - 0.25).abs() < 1e-12).then_some(3);

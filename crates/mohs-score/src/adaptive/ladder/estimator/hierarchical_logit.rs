@@ -4,21 +4,21 @@
 //!
 //! ```text
 //! stratum = (right + Σ p over those not asked) / N,     p from the fit of `logit.rs` to all answers
-//! V = Σ p (1 - p) w² + Σ over effects of (∂/∂effect)² × its posterior variance
+//! V = Σ p (1 - p) w² + gᵀ H⁻¹ g + …,                    see `logit.rs`
 //! ```
 //!
 //! Which stimuli are asked depends on nothing but answers that are in the likelihood, so the fit is
 //! right for any design, the paper's included. What it says of a group is only as good as the
 //! model, and it is shrunk: nearly unbiased, not exactly.
 
-use super::super::logit::Logit;
+use super::super::logit::{Doubt, Logit};
 use super::super::population::Group;
 use super::super::record::Record;
 use super::{Estimator, Moments};
 use crate::proportion::real;
 
 /// Rounds that a fit from nothing takes to settle.
-pub(in super::super) const N_FIT_ROUNDS: usize = 20;
+pub(in super::super) const N_FIT_ROUNDS: usize = 16;
 
 pub(in super::super) struct HierarchicalLogit<'r> {
     record: &'r Record<'r>,
@@ -37,10 +37,11 @@ impl<'r> HierarchicalLogit<'r> {
     /// The sum over some stimuli, each with its weight, of right answers and forecasts.
     pub(in super::super) fn sum(
         &self,
+        doubt: &Doubt<'_>,
         parts: impl Iterator<Item = (usize, f64, Option<bool>)>,
     ) -> (f64, f64) {
         let (mut value, mut variance) = (0.0, 0.0);
-        let mut gradients = self.fit.sizes().map(|size| vec![0.0; size]);
+        let mut unasked = Vec::new();
         for (stimulus, weight, is_right) in parts {
             if let Some(is_right) = is_right {
                 value += weight * f64::from(u8::from(is_right));
@@ -50,17 +51,14 @@ impl<'r> HierarchicalLogit<'r> {
             let spread = p * (1.0 - p);
             value += weight * p;
             variance += weight * weight * spread;
-            let effects = self.fit.effects_of(self.record.ladder.places()[stimulus]);
-            for (gradient, idx) in gradients.iter_mut().zip(effects) {
-                gradient[idx] += weight * spread;
-            }
+            unasked.push((stimulus, weight * spread));
         }
-        for (family, gradient) in gradients.iter().enumerate() {
-            for (idx, slope) in gradient.iter().enumerate().filter(|(_, slope)| 0.0 < **slope) {
-                variance += slope * slope * self.fit.variance_of(family, idx);
-            }
-        }
-        (value, variance)
+        (value, variance + doubt.variance(unasked.into_iter()))
+    }
+
+    /// What is needed to say how doubtful sums are, worked out once for many of them.
+    pub(in super::super) fn doubt(&self) -> Doubt<'_> {
+        self.fit.doubt()
     }
 }
 
@@ -84,7 +82,7 @@ impl Estimator for HierarchicalLogit<'_> {
         if n_asked == 0 {
             return None;
         }
-        let (value, variance) = self.sum(parts.into_iter());
+        let (value, variance) = self.sum(&self.doubt(), parts.into_iter());
         Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli })
     }
 }

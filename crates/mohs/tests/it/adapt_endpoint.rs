@@ -1,0 +1,217 @@
+//! `mohs adapt` with a model behind an endpoint, against a stand-in that makes trouble.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mohs_vision::pixels::Rgb8;
+use mohs_vision::world::Class;
+use serde_json::Value;
+
+use crate::endpoint::{has_key, kept};
+use crate::eval::json;
+use crate::mohs::{Place, Ran};
+use crate::stand_in::{ALL, Manners, StandIn, Trouble, world};
+
+const KEY: &str = "sk-only-in-the-environment-7";
+const N: usize = 96;
+/// A quarter of them.
+const N_ASKED: usize = 24;
+
+/// What the stand-in takes the pictures for: a third of them for something else.
+fn beliefs() -> Vec<(Rgb8, Class)> {
+    let pictures = world(N);
+    let taken_for = |idx: usize| if idx % 3 == 0 { (idx + 1) % N } else { idx };
+    (0..N).map(|idx| (pictures[idx].0.clone(), pictures[taken_for(idx)].1)).collect()
+}
+
+/// A ladder of pictures of the world, and a manifest for the stand-in.
+fn place(url: &str, more: &str) -> Place {
+    let place = Place::new();
+    let mut table = "stimulus,file,label,level\n".to_owned();
+    for (n, (picture, class)) in world(N).iter().enumerate() {
+        place.write(&format!("{n}.png"), picture.to_png());
+        let level = ["easy", "medium", "hard"][n % 3];
+        table.push_str(&format!("s{n},{n}.png,{class},{level}\n"));
+    }
+    place.write("stimuli.csv", table);
+    place.write(
+        "eval.toml",
+        format!(
+            "version = 1\nname = \"asked\"\n[[model]]\nname = \"stand-in\"\n[model.endpoint]\n\
+             url = \"{url}\"\nmodel = \"eye\"\nkey_env = \"MOHS_TEST_KEY\"\nparallel = 2\n\
+             timeout_s = 0.4\nwait_s = 0.01\nlongest_wait_s = 0.05\nprice_input = 10\n{more}\n"
+        ),
+    );
+    place
+}
+
+const ARGS: [&str; 8] =
+    ["adapt", "eval.toml", "--engine", "rten", "--format", "json", "--output", "out"];
+
+fn adapt(place: &Place, more: &[&str]) -> Ran {
+    place.run_where(&[&ARGS[..], more].concat(), |command| {
+        command.env("MOHS_TEST_KEY", KEY);
+    })
+}
+
+fn test_of(ran: &Ran) -> Value {
+    json(ran)["adaptive_test"].clone()
+}
+
+#[test]
+fn every_trouble_passes_and_a_quarter_is_asked_and_paid_once() {
+    let troubles: Vec<Vec<Trouble>> = ALL.iter().map(|trouble| vec![*trouble]).collect();
+    let manners = Manners { troubles, key: Some(KEY), ..Manners::default() };
+    let server = StandIn::start(&beliefs(), manners);
+    let place = place(&server.url, "");
+    let first = adapt(&place, &[]).ok();
+    let found = test_of(&first);
+    assert_eq!(found["n_asked"], N_ASKED, "{}", first.all());
+    assert_eq!(found["spent"]["n_calls"], N_ASKED);
+    let spent = &found["spent"]["endpoint"];
+    assert_eq!(spent["n_tokens_sent"], 300 * N_ASKED);
+    assert_eq!(spent["n_tokens_received"], 4 * N_ASKED);
+    let cost = spent["cost"].as_f64().expect("a number");
+    assert!((cost - 0.003 * 24.0).abs() < 1e-9, "{cost}");
+    assert_eq!(server.seen().paid(), (N_ASKED, 1));
+    // The stand-in is right about two thirds.
+    let end = |key: &str| found["overall"]["accuracy"][key].as_f64().expect("a number");
+    assert!(end("low") <= 2.0 / 3.0 && 2.0 / 3.0 <= end("high"), "{}", found["overall"]);
+    assert!(first.stderr().contains("24 paid calls in this run"), "{}", first.all());
+    // Silence and answers that nobody understands may have been paid; clear words were not.
+    assert!(first.stderr().contains("may have been paid although no answer came"));
+
+    let files = ["out/summary.json", "out/asked.csv", "out/asked-predictions.csv"];
+    let before = files.map(|name| place.read(name));
+    let second = adapt(&place, &[]).ok();
+    assert!(second.stderr().contains("24 answers were known"), "{}", second.all());
+    assert!(second.stderr().contains("0 paid calls in this run"), "{}", second.all());
+    assert_eq!(files.map(|name| place.read(name)), before);
+    assert_eq!(server.seen().paid(), (N_ASKED, 1));
+    assert!(!has_key(&place.path(".")) && !first.all().contains(KEY));
+    place.run(&["report", "out", "--quiet"]).ok();
+    let page = place.read("out/report.html");
+    assert!(
+        page.contains("Tokens: 7200 sent, 96 received; cost: 0.0720."),
+        "no tokens in the page"
+    );
+}
+
+#[test]
+fn refusals_and_unmatched_answers_are_wrong_and_listed_unless_left_out() {
+    // A quarter of the pictures it has never seen, and four classes it does not want to name.
+    let seen: Vec<(Rgb8, Class)> = world(N)
+        .into_iter()
+        .enumerate()
+        .filter(|(n, _)| n % 4 != 0)
+        .map(|(_, known)| known)
+        .collect();
+    let refuses = vec!["bird", "boat", "car", "cat"];
+    let server = StandIn::start(&seen, Manners { refuses, ..Manners::default() });
+    let place = place(&server.url, "");
+    let ran = adapt(&place, &[]).ok();
+    let found = test_of(&ran);
+    let count = |key: &str| {
+        let n = found["spent"]["endpoint"][key].as_u64().expect("a number");
+        usize::try_from(n).expect("because there are few")
+    };
+    let (n_unmatched, n_refused) = (count("n_unmatched"), count("n_refused"));
+    let n = n_unmatched + n_refused;
+    assert!(0 < n_refused && 0 < n_unmatched && n < N_ASKED, "{found}");
+    assert_eq!(found["spent"]["n_calls"], N_ASKED);
+    let caveats = found["caveats"].to_string();
+    assert!(caveats.contains("answers-without-class"), "{caveats}");
+    let said = ran.stderr();
+    assert!(said.contains(&format!("{n} answers name no class and count as wrong:")), "{said}");
+    assert!(said.contains("unmatched answer, no class: “nothing I know”"), "{said}");
+    // Nothing was predicted, and that is wrong.
+    let rows = place.read("out/asked.csv");
+    let n_wrong = rows.lines().filter(|row| row.contains(",,0,")).count();
+    assert_eq!(n_wrong, n, "{rows}");
+    let rows = place.read("out/asked-predictions.csv");
+    assert!(rows.contains("refused to answer: “I would rather not say.”"), "{rows}");
+
+    let left_out = adapt(&place, &["--without-class", "left-out"]);
+    assert_eq!(left_out.code(), 1, "{}", left_out.all());
+    assert!(left_out.stderr().contains("answers name no class and are left out"));
+    assert!(place.read("out/asked.csv").lines().all(|row| !row.contains(",,0,")));
+}
+
+#[test]
+fn a_question_that_is_not_answered_stops_the_test_and_the_next_run_goes_on() {
+    // Every fifth question finds the endpoint down as often as it is asked in one run.
+    let troubles = vec![vec![], vec![], vec![], vec![], vec![Trouble::Down; 2]];
+    let server = StandIn::start(&beliefs(), Manners { troubles, ..Manners::default() });
+    let place = place(&server.url, "tries = 2");
+    let mut n_stopped = 0;
+    let finished = loop {
+        let ran = adapt(&place, &[]);
+        if ran.code() == 0 {
+            break ran;
+        }
+        assert_eq!(ran.code(), 1, "{}", ran.all());
+        assert!(ran.stderr().contains("the test is not finished"), "{}", ran.all());
+        assert!(ran.stderr().contains("no answer from the endpoint: no answer after 2 tries"));
+        assert!(!place.path("out/summary.json").exists(), "nothing is estimated from a part");
+        n_stopped += 1;
+        assert!(n_stopped < 10, "it never ends");
+    };
+    assert!(0 < n_stopped);
+    assert_eq!(test_of(&finished)["n_asked"], N_ASKED);
+    assert_eq!(server.seen().paid(), (N_ASKED, 1));
+}
+
+#[test]
+fn a_test_that_is_killed_goes_on_and_ends_with_the_same_bytes() {
+    let thinks = Duration::from_millis(30);
+    let manners = || Manners { thinks, honours_keys: true, ..Manners::default() };
+    let server = StandIn::start(&beliefs(), manners());
+    let place = place(&server.url, "");
+    let mut n_kills = 0;
+    for n_kept in [2, 8, 15] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
+            .args(ARGS)
+            .current_dir(place.path("."))
+            .env("MOHS_TEST_KEY", KEY)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("because the binary was built for this test");
+        let started = Instant::now();
+        while kept(&place).len() < n_kept {
+            assert!(started.elapsed() < Duration::from_secs(60), "nothing is kept");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        n_kills += usize::from(child.try_wait().expect("because it is ours").is_none());
+        child.kill().expect("because it is ours");
+        child.wait().expect("because it is ours");
+    }
+    assert!(0 < n_kills, "every run was done before it could be killed");
+    adapt(&place, &[]).ok();
+    let seen = server.seen();
+    assert_eq!(seen.charged.len(), N_ASKED);
+    // The same key each time: an endpoint that knows it charges once.
+    assert_eq!(seen.charged.values().sum::<usize>(), N_ASKED);
+    assert!(seen.answered.values().sum::<usize>() <= N_ASKED + 2 * n_kills);
+    let killed = place.read("out/summary.json");
+    // Without the answers that are kept, in one go.
+    std::fs::remove_dir_all(place.path(".mohs-cache")).expect("because it is ours");
+    adapt(&place, &[]).ok();
+    assert_eq!(place.read("out/summary.json"), killed);
+}
+
+#[test]
+fn a_cap_on_cost_stops_the_test_and_a_higher_one_goes_on() {
+    let server = StandIn::start(&beliefs(), Manners::default());
+    let place = place(&server.url, "cost_cap = 0.05");
+    let ran = adapt(&place, &[]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(ran.stderr().contains("not asked: the cap on cost was reached"), "{}", ran.all());
+    assert!(ran.stderr().contains("raise `cost_cap`, or give a smaller --budget"));
+    let (n_paid, _) = server.seen().paid();
+    assert!(0 < n_paid && n_paid <= 16, "{n_paid}");
+    let manifest = place.read("eval.toml").replace("cost_cap = 0.05", "cost_cap = 1");
+    place.write("eval.toml", manifest);
+    adapt(&place, &[]).ok();
+    assert_eq!(server.seen().paid(), (N_ASKED, 1));
+}
