@@ -71,6 +71,10 @@ impl Till {
         }
     }
 
+    pub(super) fn set_cap(&mut self, cap: f64) {
+        self.cap = Some(cap);
+    }
+
     pub(super) fn tally(&self) -> Tally {
         self.tally
     }
@@ -121,6 +125,12 @@ impl Till {
     /// Counts an answer that was known.
     pub(super) fn known(&mut self, key: &AskKey, usage: &Usage) {
         self.tally.n_known += 1;
+        let cost = self.cost(usage);
+        self.count(key, cost);
+    }
+
+    /// Counts an answer of an earlier run, whether it is used now or not.
+    pub(super) fn paid_before(&mut self, key: &AskKey, usage: &Usage) {
         let cost = self.cost(usage);
         self.count(key, cost);
     }
