@@ -84,6 +84,13 @@ const REVIEW: &str = "review.csv";
 
 /// Writes the tables: all that was made, and what was not rejected; returns how much that is.
 fn write_tables(output: &Path, made: &[Stimulus]) -> Result<usize, CliError> {
+    if made.is_empty() {
+        // A table without rows is none; one of an earlier run would not be true any more.
+        for name in [MADE, "stimuli.csv"] {
+            let _ = std::fs::remove_file(output.join(name));
+        }
+        return Ok(0);
+    }
     write_all(&output.join(MADE), made)?;
     let rejected = reviews::rejected(&output.join(REVIEW))?;
     let is_used = |stimulus: &&Stimulus| !rejected.contains(&stimulus.id);

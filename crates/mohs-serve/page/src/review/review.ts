@@ -34,6 +34,8 @@ let at = 0;
 const view = parseView(location.hash);
 const undoable: { picture: Picture; verdict: Verdict; reason: string }[] = [];
 let nUnderWay = 0;
+/** Decisions go out one after the other: the last word on disk is the last that was said. */
+let queue: Promise<unknown> = Promise.resolve();
 
 const progress = h("progress", { max: 1, value: 0, "aria-label": "decided" });
 const count = h("span", { class: "count" });
@@ -135,10 +137,16 @@ function goOn(): void {
 }
 
 /** Keeps a decision on disk; false, and taken back, when that fails. */
-async function keep(picture: Picture, verdict: Verdict, reason: string): Promise<boolean> {
+function keep(picture: Picture, verdict: Verdict, reason: string): Promise<boolean> {
   const before = { verdict: picture.verdict, reason: picture.reason };
   Object.assign(picture, { verdict, reason });
   nUnderWay += 1;
+  const sent = queue.then(() => send(picture, verdict, reason, before));
+  queue = sent;
+  return sent;
+}
+
+async function send(picture: Picture, verdict: Verdict, reason: string, before: Pick<Picture, "verdict" | "reason">): Promise<boolean> {
   let isKept = false;
   try {
     const answer = await fetch("/api/verdicts", {
@@ -165,8 +173,9 @@ function decide(verdict: Verdict, reason: string): void {
   if (!picture) return;
   status.textContent = "";
   const before = { picture, verdict: picture.verdict, reason: picture.reason };
+  undoable.push(before);
   void keep(picture, verdict, reason).then((isKept) => {
-    if (isKept) undoable.push(before);
+    if (!isKept && undoable.includes(before)) undoable.splice(undoable.indexOf(before), 1);
   });
   goOn();
 }

@@ -108,6 +108,6 @@ pub(super) fn bill(lines: &[Line], commission: &Commission) -> String {
 
 /// An amount, with as many digits as matter.
 pub(super) fn money(amount: f64) -> String {
-    let digits = if amount < 1.0 { 4 } else { 2 };
+    let digits = if 0.0 < amount && amount < 1.0 { 4 } else { 2 };
     format!("{amount:.digits$}")
 }
