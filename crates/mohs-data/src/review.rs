@@ -190,8 +190,13 @@ impl ReviewLog {
         line.write_record(cells).map_err(|error| failed(io::Error::other(error)))?;
         let line =
             line.into_inner().map_err(|error| failed(io::Error::other(error.to_string())))?;
+        let end = self.file.stream_position().map_err(failed)?;
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
-        written.map_err(failed)?;
+        if let Err(cause) = written {
+            // Half a line would spoil the next one.
+            let _ = self.file.set_len(end).and_then(|()| self.file.seek(SeekFrom::Start(end)));
+            return Err(FileError::cannot_write(&self.path, cause));
+        }
         self.latest.insert(review.stimulus.clone(), Review { reason, ..review });
         Ok(())
     }
