@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_with_its_line() {
         for (more, complaint) in [
-            ("per_level = 0", "draw.toml:4, `per_level`: should be from 1 to 9999, found `0`"),
+            ("per_level = 0", "draw.toml:4: `per_level` should be from 1 to 9999, found `0`"),
             ("template = \"a cat\"", "a text with {class}"),
             ("max_cost = 5.0", "left out where no price is given"),
             ("seed_parameter = \"prompt\"", "what the painter calls a seed"),
