@@ -374,7 +374,8 @@ mod tests {
         let side = 96;
         let mut picture = Canvas::filled(side, side, [0.0; 3]);
         for (at, pixel) in picture.pixels.iter_mut().enumerate() {
-            let grain = if (at * 7 + at / side * 3) % 5 == 0 { 0.05 } else { 0.0 };
+            let is_grain = (at * 7 + at / side * 3).is_multiple_of(5);
+            let grain = if is_grain { 0.05 } else { 0.0 };
             let layer = if at / side < 60 { 0.1 } else { 0.7 };
             *pixel = [layer + grain; 3];
         }

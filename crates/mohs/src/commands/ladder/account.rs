@@ -90,9 +90,9 @@ pub(super) fn bill(lines: &[Line], commission: &Commission) -> String {
         ]);
     }
     let total: f64 = lines.iter().map(|line| line.cost).sum();
-    let entries = commission.writer.iter().chain([&commission.painter]);
+    let mut entries = commission.writer.iter().chain([&commission.painter]);
     let mut text = format!("{}\n", table.render());
-    if entries.clone().all(EndpointEntry::is_free) {
+    if entries.all(EndpointEntry::is_free) {
         text.push_str("What it will cost is not known: the config gives no prices.\n");
     } else {
         let _ = writeln!(text, "About {} in all, in the unit of your prices.", money(total));
