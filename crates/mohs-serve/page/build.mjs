@@ -14,6 +14,8 @@ const result = await build({
   entryPoints: [
     ...TASKS.map((task) => ({ in: `src/tasks/${task}.ts`, out: task })),
     { in: "src/page.css", out: "page" },
+    { in: "src/review/review.ts", out: "review" },
+    { in: "src/review/review.css", out: "review" },
   ],
   outdir: "dist",
   bundle: true,

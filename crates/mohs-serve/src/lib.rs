@@ -19,6 +19,7 @@ pub mod limit;
 pub mod listen;
 pub mod plan;
 pub mod report;
+pub mod review;
 pub mod router;
 mod routes;
 pub mod store;

@@ -80,13 +80,19 @@ async fn guard(State(app): State<App>, request: Request, next: Next) -> Response
     } else if status.is_client_error() {
         app.counts.n_refused.fetch_add(1, Ordering::Relaxed);
     }
-    for (name, value) in HEADERS {
-        let headers = response.headers_mut();
-        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
-    }
+    response = add_headers(response);
     if app.is_encrypted {
         let value = HeaderValue::from_static("max-age=31536000");
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
+    response
+}
+
+/// Gives an answer what every answer carries, unless it says otherwise itself.
+pub(crate) fn add_headers(mut response: Response) -> Response {
+    for (name, value) in HEADERS {
+        let headers = response.headers_mut();
+        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
     }
     response
 }

@@ -245,6 +245,22 @@ impl Endpoint {
         self.lock().ledger.find(key).is_some()
     }
 
+    /// Counts everything in the ledger against the cap, whether this run uses it or not, and
+    /// returns what it cost.
+    pub fn count_all(&self) -> f64 {
+        let mut state = self.lock();
+        let State { ledger, till, .. } = &mut *state;
+        for record in ledger.records() {
+            till.paid_before(&record.key, &record.usage);
+        }
+        till.tally().cost_in_all
+    }
+
+    /// Changes what all answers together may cost.
+    pub fn set_cap(&self, cap: f64) {
+        self.lock().till.set_cap(cap);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -418,7 +434,7 @@ fn json(parameters: &std::collections::BTreeMap<String, Parameter>) -> Map<Strin
 }
 
 /// A piece of text that fits into a message.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 160;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {

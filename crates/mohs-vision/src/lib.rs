@@ -6,8 +6,10 @@
 //! [`run`] keeps the engine fed. [`labels`] turns outputs into labels, and [`evaluate`] puts all of
 //! it together; [`min_epsilon`] attacks. [`networks`] makes small networks and [`fit`] trains any.
 //! [`stimulus`] makes what people are shown. [`endpoint`] asks models over the internet, and is the
-//! only part that does; nothing here talks to a terminal. Read [`world`] or [`engine`] next.
+//! only part that does; [`commission`] has a ladder described and drawn through it. Nothing here
+//! talks to a terminal. Read [`world`] or [`engine`] next.
 
+pub mod commission;
 pub mod endpoint;
 pub mod engine;
 pub mod evaluate;

@@ -112,6 +112,11 @@ impl EndpointEntry {
         }
     }
 
+    /// Returns whether no price is given.
+    pub fn is_free(&self) -> bool {
+        self.price_input <= 0.0 && self.price_output <= 0.0 && self.price_picture <= 0.0
+    }
+
     /// Finds what cannot be meant: the key, what it should be, what it is.
     pub fn check(&self) -> Result<(), (&'static str, String, String)> {
         let bad = |key, expected: &str, found: String| Err((key, expected.to_owned(), found));
@@ -169,9 +174,7 @@ impl EndpointEntry {
                 return bad(key, "a number that is not below 0", price.to_string());
             }
         }
-        let is_free =
-            self.price_input <= 0.0 && self.price_output <= 0.0 && self.price_picture <= 0.0;
-        if self.cost_cap.is_some() && is_free {
+        if self.cost_cap.is_some() && self.is_free() {
             let expected = "left out where no price is given: nothing would ever reach it";
             return bad("cost_cap", expected, self.cost_cap.unwrap_or_default().to_string());
         }

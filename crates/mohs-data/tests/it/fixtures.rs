@@ -7,7 +7,7 @@ use mohs_data::format::table::Record;
 use mohs_data::format::{ReadOptions, read_all, read_stimuli, write_all};
 use mohs_data::{
     Annotation, Comparison, Difficulty, Excluded, Exclusion, Harder, Manifest, MinEpsilon, Outcome,
-    Prediction, Stimulus, Study, Task, Trial,
+    Prediction, Prompt, Review, Stimulus, Study, Task, Trial,
 };
 
 fn v1(name: &str) -> PathBuf {
@@ -33,6 +33,8 @@ fn tables_of_version_1_are_read_and_written_as_ever() {
     rewrites_itself::<Difficulty>("difficulty.csv");
     rewrites_itself::<Prediction>("predictions.csv");
     rewrites_itself::<MinEpsilon>("min_epsilon.csv");
+    rewrites_itself::<Prompt>("prompts.csv");
+    rewrites_itself::<Review>("review.csv");
 }
 
 #[test]

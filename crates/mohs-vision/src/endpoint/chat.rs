@@ -198,13 +198,18 @@ impl<'a> Chat<'a> {
 }
 
 impl Endpoint {
-    /// Asks in words alone; the text is kept like any answer.
-    pub fn say(&self, system: Option<&str>, prompt: &str) -> Result<TextReply, EndpointError> {
+    /// Asks in words alone, for about so many tokens; the text is kept like any answer.
+    pub fn say(
+        &self,
+        system: Option<&str>,
+        prompt: &str,
+        n_output: u64,
+    ) -> Result<TextReply, EndpointError> {
         let body = self.chat_body(system, &Value::from(prompt));
-        let expected = expected_of(prompt, system);
+        let expected = Usage { n_output, ..expected_of(prompt, system) };
         let called = self.call(&Request {
             path: PATH,
-            key: self.key(PATH, &body, None),
+            key: self.text_key(system, prompt),
             body,
             expected,
             read: &|answer| read(answer, expected),
@@ -216,6 +221,11 @@ impl Endpoint {
             Called::Failed(reason) => TextReply::Failed(reason),
             Called::TooDear => TextReply::TooDear,
         })
+    }
+
+    /// What the answer to a question in words is kept under.
+    pub fn text_key(&self, system: Option<&str>, prompt: &str) -> AskKey {
+        self.key(PATH, &self.chat_body(system, &Value::from(prompt)), None)
     }
 
     fn chat_body(&self, system: Option<&str>, content: &Value) -> Value {
@@ -246,7 +256,7 @@ pub enum TextReply {
 }
 
 /// What a question may take: four letters are about a token, and answers are short.
-fn expected_of(prompt: &str, system: Option<&str>) -> Usage {
+pub(crate) fn expected_of(prompt: &str, system: Option<&str>) -> Usage {
     let n_letters = prompt.len() + system.map_or(0, str::len);
     Usage { n_input: n_letters as u64 / 4 + 16, n_output: 50, n_pictures: 0 }
 }
@@ -316,7 +326,7 @@ fn filled(template: &str, classes: &[Label]) -> (String, Listed) {
 
 /// Does `n` things, several at once; results are delivered in order on this thread, and an error
 /// ends it once what is under way is done.
-pub(super) fn each_in_order<R: Send, E: From<EndpointError>>(
+pub(crate) fn each_in_order<R: Send, E: From<EndpointError>>(
     n: usize,
     parallel: usize,
     one: impl Fn(usize) -> Result<R, EndpointError> + Sync,

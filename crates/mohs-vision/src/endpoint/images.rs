@@ -25,6 +25,8 @@ pub struct Drawing {
     pub prompt: String,
     /// Which picture of this prompt: another number is another picture.
     pub number: u32,
+    /// A seed that is sent along, and what the endpoint calls it; none where it knows no seeds.
+    pub seed: Option<(String, u32)>,
 }
 
 /// What became of a drawing.
@@ -64,6 +66,9 @@ fn body(endpoint: &Endpoint, drawing: &Drawing) -> Value {
     let mut body = endpoint.body(usual.as_object().cloned().unwrap_or_default());
     body.insert("prompt".to_owned(), Value::from(drawing.prompt.as_str()));
     body.insert("n".to_owned(), Value::from(1));
+    if let Some((name, seed)) = &drawing.seed {
+        body.insert(name.clone(), Value::from(*seed));
+    }
     Value::Object(body)
 }
 

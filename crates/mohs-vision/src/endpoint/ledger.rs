@@ -164,6 +164,11 @@ impl Ledger {
         self.records.get(key)
     }
 
+    /// Everything that is kept.
+    pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.values()
+    }
+
     /// Keeps an answer; it is on disk when this returns.
     pub(super) fn append(&mut self, record: Record) -> Result<(), LedgerError> {
         if let Some(own) = &mut self.own {

@@ -86,6 +86,10 @@ impl Till {
         }
     }
 
+    pub(super) fn set_cap(&mut self, cap: f64) {
+        self.cap = Some(cap);
+    }
+
     pub(super) fn tally(&self) -> Tally {
         let n_doubtful = self.doubtful.values().map(|(n, _)| n).sum();
         Tally { n_doubtful, doubtful_cost: self.doubtful_cost(), ..self.tally }
@@ -150,6 +154,12 @@ impl Till {
     /// Counts an answer that was known.
     pub(super) fn known(&mut self, key: &AskKey, usage: &Usage) {
         self.tally.n_known += 1;
+        let cost = self.cost(usage);
+        self.count(key, usage, cost);
+    }
+
+    /// Counts an answer of an earlier run, whether it is used now or not.
+    pub(super) fn paid_before(&mut self, key: &AskKey, usage: &Usage) {
         let cost = self.cost(usage);
         self.count(key, usage, cost);
     }

@@ -30,7 +30,7 @@ use crate::world::{Attribute, Class, Level, Recipe, Strengths, WorldPlan, recipe
 pub use photo::{Photo, PhotoError};
 
 /// Changes whenever a step looks different, so that old pictures are made again.
-pub const LADDER_VERSION: u32 = 1;
+pub const LADDER_VERSION: u32 = 2;
 
 /// The attributes that photos can be changed in, in the order of the paper.
 pub const PHOTO_ATTRIBUTES: [Attribute; 8] = [

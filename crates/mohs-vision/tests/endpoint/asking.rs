@@ -285,7 +285,7 @@ fn a_question_in_words_is_answered_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..2 {
         let endpoint = open(&entry(&server.url), Some(folder.path()));
-        let reply = endpoint.say(Some("Be brief."), "Hello").unwrap();
+        let reply = endpoint.say(Some("Be brief."), "Hello", 50).unwrap();
         assert_eq!(reply, TextReply::Text("You said: Hello".to_owned()));
     }
     assert_eq!(server.seen().paid(), (1, 1));

@@ -10,7 +10,7 @@ use crate::stand_in::{ALL, Manners, StandIn, Trouble};
 
 fn drawings(n: u32) -> Vec<Drawing> {
     let prompt = |n: u32| format!("photo of a mug with occlusion that is hard, number {}", n / 2);
-    (0..n).map(|n| Drawing { prompt: prompt(n), number: n % 2 }).collect()
+    (0..n).map(|n| Drawing { prompt: prompt(n), number: n % 2, seed: None }).collect()
 }
 
 fn draw(endpoint: &Endpoint, drawings: &[Drawing]) -> Vec<(ImageOutcome, bool)> {

@@ -60,8 +60,10 @@ pub(crate) struct Manners {
     pub(crate) troubles: Vec<Vec<Trouble>>,
     /// How classes are named: `{class}` stands for the name.
     pub(crate) wording: Option<String>,
-    /// Classes that it does not want to name.
+    /// Classes that it does not want to name, and words that it does not want to write or draw.
     pub(crate) refuses: Vec<&'static str>,
+    /// Words in a question that make it babble, unless it is told that it did.
+    pub(crate) babbles: Vec<&'static str>,
     /// The only key it takes.
     pub(crate) key: Option<&'static str>,
     /// How long it thinks.
@@ -169,10 +171,17 @@ fn serve(
         (None, _) => {
             let said = match path.as_str() {
                 "/v1/chat/completions" => chat(&body, known, manners),
-                "/v1/images/generations" => drawn(&body),
+                "/v1/images/generations" => drawn(&body, manners),
                 _ => None,
             };
             match said {
+                Some(said) if said["refused"].is_string() => {
+                    let error = json!({ "error": {
+                        "message": said["refused"],
+                        "code": "content_policy_violation",
+                    } });
+                    answer(&mut stream, "400 Bad Request", "", &error.to_string());
+                }
                 Some(said) => {
                     // Counted first: whoever reads the answer may look at once.
                     let mut seen = seen.lock().expect("because nobody panics with it");
@@ -269,7 +278,17 @@ fn chat(body: &Value, known: &BTreeMap<Vec<u8>, &'static str>, manners: &Manners
     let content = &body["messages"].as_array()?.last()?["content"];
     let usage = json!({ "prompt_tokens": 300, "completion_tokens": 4 });
     let text = match content.as_str() {
-        Some(text) => format!("You said: {text}"),
+        Some(text) if manners.refuses.iter().any(|word| text.contains(word)) => {
+            let message = json!({ "content": null, "refusal": "I would rather not write that." });
+            return Some(json!({ "choices": [{ "message": message }], "usage": usage }));
+        }
+        Some(text)
+            if manners.babbles.iter().any(|word| text.contains(word))
+                && !text.contains("could not be read") =>
+        {
+            "Gladly! {\"easy\": [\"here it is".to_owned()
+        }
+        Some(text) => written(text).unwrap_or_else(|| format!("You said: {text}")),
         None => {
             let url = content[1]["image_url"]["url"].as_str()?;
             let file = STANDARD.decode(url.strip_prefix("data:image/png;base64,")?).ok()?;
@@ -287,13 +306,46 @@ fn chat(body: &Value, known: &BTreeMap<Vec<u8>, &'static str>, manners: &Manners
     Some(json!({ "choices": [{ "message": { "content": text } }], "usage": usage }))
 }
 
+/// What a writer of ladders answers: attributes, levels and prompts of the built-in world.
+fn written(question: &str) -> Option<String> {
+    if question.contains("\"attributes\":") {
+        let n: usize = question.split(' ').nth(1)?.parse().ok()?;
+        let one = |a: &Attribute| json!({ "name": a.name(), "about": format!("its {a}") });
+        let list: Vec<Value> = Attribute::ALL.iter().take(n).map(one).collect();
+        return Some(json!({ "attributes": list }).to_string());
+    }
+    let attribute = Attribute::ALL.iter().find(|a| question.contains(a.name()))?.name();
+    let steps = |level: &str| (1..=3).map(|n| format!("{level} {attribute} {n}")).collect();
+    if question.contains("\"medium\":") {
+        let levels = ["easy", "medium", "hard"].map(|level| {
+            let values: Vec<String> = steps(level);
+            (level.to_owned(), values)
+        });
+        let fenced = json!(BTreeMap::from(levels));
+        return Some(format!("```json\n{fenced}\n```"));
+    }
+    let class = question.split_once("every picture is: ")?.1.split_once('.')?.0;
+    let lines = question.lines().filter(|line| line.contains(". (") && line.contains(attribute));
+    let prompt = |line: &str| {
+        let value = line.split_once(") ").map_or("", |(_, value)| value);
+        vec![format!("A photo of a {class}: {value}.")]
+    };
+    let prompts: Vec<Vec<String>> = lines.map(prompt).collect();
+    question.contains("\"prompts\":").then(|| json!({ "prompts": prompts }).to_string())
+}
+
 /// A picture of the world, as a prompt asks for it.
-fn drawn(body: &Value) -> Option<Value> {
+fn drawn(body: &Value, manners: &Manners) -> Option<Value> {
     let prompt = body["prompt"].as_str()?;
+    if manners.refuses.iter().any(|word| prompt.contains(word)) {
+        // Said in words of an error, as image endpoints do.
+        return Some(json!({ "refused": "I would rather not draw that." }));
+    }
     let class = *Class::ALL.iter().find(|class| prompt.contains(class.name()))?;
     let attribute = Attribute::ALL.iter().copied().find(|a| prompt.contains(a.name()));
     let level = Level::ALL.iter().copied().find(|level| prompt.contains(level.name()));
-    let seed = prompt.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31) ^ u64::from(byte));
+    let asked = body["seed"].as_u64().unwrap_or(7);
+    let seed = prompt.bytes().fold(asked, |sum, byte| sum.wrapping_mul(31) ^ u64::from(byte));
     let mut plan = WorldPlan::new(seed, 48, 1);
     plan.classes = vec![class];
     plan.attributes = attribute.into_iter().collect();

@@ -282,7 +282,7 @@ fn start_error(error: StartError) -> CliError {
 }
 
 /// Waits for Ctrl-C or, from a service manager, SIGTERM.
-async fn until_stopped() {
+pub(super) async fn until_stopped() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {

@@ -14,6 +14,8 @@ mod fit;
 mod guide_models;
 mod import_export;
 mod ladder;
+mod ladder_generate;
+mod ladder_review;
 mod masks;
 mod models;
 mod mohs;

@@ -54,7 +54,7 @@ pub(crate) struct PhotosArgs {
 
 /// What came of one photo.
 struct Built {
-    rows: Vec<(Attribute, SheetRow)>,
+    rows: Vec<(String, SheetRow)>,
     left_out: Vec<(Attribute, Unfit)>,
     n_made: usize,
 }
@@ -66,7 +66,7 @@ pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
         return Err(CliError::input(format!("{table}: `{}` has no mask", stimulus.id))
             .hint("add a column `mask` with the path of a PNG file, object white on black"));
     }
-    make_folders(&args.output)?;
+    make_folders(&args.output, &["masks"])?;
     let folder = folder_of_stimuli(&args.stimuli);
     let attributes = args.attributes.clone().unwrap_or(PHOTO_ATTRIBUTES.to_vec());
     let bar = ui.progress(sources.len() * attributes.len(), "making pictures harder");
@@ -160,7 +160,7 @@ fn build(
             continue;
         }
         let row = SheetRow { first: Some(first.clone()), stimuli };
-        built.rows.push((attribute, row));
+        built.rows.push((attribute.to_string(), row));
     }
     Ok(built)
 }
@@ -212,7 +212,7 @@ fn series(
 }
 
 /// A name for files: what is not plain becomes `_`, and a few digits tell such names apart.
-fn file_name(id: &str) -> String {
+pub(super) fn file_name(id: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     if id.chars().all(is_plain) {
         return id.to_owned();

@@ -51,7 +51,7 @@ fn parse_class(name: &str) -> Result<Class, String> {
 }
 
 pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
-    make_folders(&args.output)?;
+    make_folders(&args.output, &["masks"])?;
     let mut plan = WorldPlan::new(args.seed, args.size, 0);
     plan.attributes = args.attributes.clone().unwrap_or(plan.attributes);
     plan.classes = args.classes.clone().unwrap_or(plan.classes);
@@ -69,9 +69,9 @@ pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
         .collect::<Result<_, CliError>>()?;
     bar.finish_and_clear();
     let n_made = drawn.iter().map(|(_, (_, n_made))| n_made).sum();
-    let rows: Vec<(Attribute, SheetRow)> = drawn
+    let rows: Vec<(String, SheetRow)> = drawn
         .into_iter()
-        .map(|(attribute, (stimuli, _))| (attribute, SheetRow { first: None, stimuli }))
+        .map(|(attribute, (stimuli, _))| (attribute.to_string(), SheetRow { first: None, stimuli }))
         .collect();
     if 0 < n_made {
         write_sheets(&args.output, &rows)?;

@@ -1,0 +1,343 @@
+//! `mohs ladder build generate` against a stand-in that writes and draws, and makes trouble: what it
+//! costs is said first, nothing is paid twice or lost, and what fails is a row.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mohs_vision::pixels;
+
+use crate::mohs::{Place, Ran};
+use crate::stand_in::{ALL, Manners, StandIn, Trouble};
+
+const KEY: &str = "sk-only-in-the-environment-8";
+const ARGS: [&str; 6] = ["ladder", "build", "generate", "draw.toml", "--output", "rungs"];
+
+/// Two classes, two attributes, three levels and three pictures each: 36 pictures, seven questions.
+const N_PICTURES: usize = 2 * 2 * 3 * 3;
+const N_QUESTIONS: usize = 1 + 2 + 4;
+
+fn place(url: &str, more: &str) -> Place {
+    let place = Place::new();
+    let endpoint = |model: &str, prices: &str| {
+        format!(
+            "url = \"{url}\"\nmodel = \"{model}\"\nkey_env = \"MOHS_TEST_KEY\"\nparallel = 3\n\
+             timeout_s = 0.4\nwait_s = 0.01\nlongest_wait_s = 0.05\n{prices}\n"
+        )
+    };
+    let config = format!(
+        "version = 1\nname = \"drawn\"\nclasses = [\"mug\", \"bird\"]\nn_attributes = 2\n\
+         per_level = 3\nseed_parameter = \"seed\"\n{more}\n[writer]\n{}[painter]\n{}",
+        endpoint("pen", "price_input = 10\nprice_output = 10"),
+        endpoint("brush", "price_picture = 0.04"),
+    );
+    place.write("draw.toml", config);
+    place
+}
+
+fn generate(place: &Place, more: &[&str]) -> Ran {
+    place.run_where(&[&ARGS[..], more].concat(), |command| {
+        command.env("MOHS_TEST_KEY", KEY);
+    })
+}
+
+/// Lines of all ledgers.
+fn paid(place: &Place) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(place.path("rungs/paid")) else { return Vec::new() };
+    let files = entries.flatten().map(|entry| entry.path());
+    let ledgers = files.filter(|path| path.extension().is_some_and(|ending| ending == "answers"));
+    let texts = ledgers.map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    texts.flat_map(|text| text.lines().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// How often each outcome stands in the account of pictures.
+fn outcomes(place: &Place) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for line in place.read("rungs/pictures.csv").lines().skip(1) {
+        let outcome = line.split(',').nth(6).unwrap_or_default();
+        *counts.entry(outcome.to_owned()).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn has_key(folder: &Path) -> bool {
+    std::fs::read_dir(folder).expect("because it is ours").flatten().any(|entry| {
+        let path = entry.path();
+        if path.is_dir() {
+            return has_key(&path);
+        }
+        let bytes = std::fs::read(&path).expect("because it is ours");
+        bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes())
+    })
+}
+
+#[test]
+fn a_dry_run_says_the_cost_and_asks_nothing_and_a_run_needs_leave_to_pay() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "");
+    let dry = generate(&place, &["--dry-run"]).ok();
+    let said = dry.stdout();
+    for part in ["attributes", "levels", "prompts", "36", "1.44", "Nothing was asked."] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let without_leave = generate(&place, &[]);
+    assert_eq!(without_leave.code(), 2, "{}", without_leave.all());
+    assert!(without_leave.stderr().contains("nobody said what this may cost"));
+    assert!(without_leave.stderr().contains("1.44"), "the cost is said before");
+    assert_eq!(server.seen().n_requests, 0);
+    assert_eq!(place.names(), ["draw.toml"]);
+    let without_key = place.run_where(&[&ARGS[..], &["--yes"]].concat(), |command| {
+        command.env_remove("MOHS_TEST_KEY");
+    });
+    assert_eq!(without_key.code(), 2);
+    assert!(without_key.stderr().contains("$MOHS_TEST_KEY is not set"), "{}", without_key.all());
+    assert_eq!(server.seen().n_requests, 0);
+}
+
+#[test]
+fn every_trouble_passes_and_the_ladder_is_whole_and_paid_once() {
+    let troubles: Vec<Vec<Trouble>> = ALL.iter().map(|trouble| vec![*trouble]).collect();
+    let manners =
+        Manners { troubles, key: Some(KEY), babbles: vec!["viewpoint ("], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "");
+    let ran = generate(&place, &["--yes"]).ok();
+    assert!(ran.stderr().contains("36 pictures, 36 of them new"), "{}", ran.all());
+    // The levels of one attribute had to be asked for twice: the first answer was no JSON.
+    let n_answers = N_QUESTIONS + 1 + N_PICTURES;
+    assert_eq!(server.seen().paid(), (n_answers, 1));
+    assert_eq!(paid(&place).len(), n_answers);
+    let table = place.read("rungs/stimuli.csv");
+    assert_eq!(table.lines().count(), 1 + N_PICTURES);
+    assert_eq!(place.read("rungs/made.csv"), table);
+    for (level, n) in [("easy", 12), ("medium", 12), ("hard", 12)] {
+        assert_eq!(table.matches(&format!(",{level},")).count(), n);
+    }
+    assert!(table.contains("bird-viewpoint-9-01,stimuli/bird-viewpoint-9-01.png,bird,drawn"));
+    assert_eq!(outcomes(&place), BTreeMap::from([("drawn".to_owned(), N_PICTURES)]));
+    let account = place.read("rungs/pictures.csv");
+    assert!(account.contains("A photo of a bird: hard viewpoint 3.,brush,"), "{account}");
+    for sheet in ["position", "viewpoint"] {
+        let sheet = pixels::read(&place.path(&format!("rungs/contact/{sheet}.png"))).unwrap();
+        assert_eq!(sheet.width(), 9 * 52 + 4, "one picture per step");
+    }
+    let picture = pixels::read(&place.path("rungs/stimuli/mug-position-1-01.png")).unwrap();
+    assert_eq!(picture.width(), 48);
+    assert!(!has_key(&place.path(".")) && !ran.all().contains(KEY));
+    let again = generate(&place, &[]).ok();
+    assert!(again.stderr().contains("36 pictures, 0 of them new"), "{}", again.all());
+    assert_eq!(server.seen().paid(), (n_answers, 1));
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
+    assert_eq!(place.read("rungs/pictures.csv"), account);
+}
+
+#[test]
+fn the_plan_is_for_people_to_change() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "");
+    let ran = generate(&place, &["--yes", "--plan-only"]).ok();
+    assert!(ran.stderr().contains("Read them, change what you like"), "{}", ran.all());
+    assert_eq!(server.seen().paid(), (N_QUESTIONS, 1));
+    assert!(!place.path("rungs/stimuli.csv").exists());
+    let plan = place.read("rungs/plan.toml");
+    assert!(plan.contains("\"hard viewpoint 3\""), "{plan}");
+    // One class less, and another prompt for the first step of what is left.
+    place.write("rungs/plan.toml", plan.replace("    \"bird\",\n", ""));
+    let prompts = place.read("rungs/prompts.csv");
+    let mug_only: Vec<&str> = prompts.lines().filter(|line| !line.starts_with("bird")).collect();
+    let changed = mug_only.join("\n").replacen("A photo of a mug", "My own mug", 1) + "\n";
+    place.write("rungs/prompts.csv", changed);
+    let ran = generate(&place, &["--yes"]).ok();
+    assert!(ran.stderr().contains("the plan decides"), "{}", ran.all());
+    assert_eq!(server.seen().paid(), (N_QUESTIONS + N_PICTURES / 2, 1));
+    let account = place.read("rungs/pictures.csv");
+    assert!(account.contains("My own mug: easy position 1.") && !account.contains("bird"));
+    // A prompt for something that is not planned would silently not be drawn.
+    place.write(
+        "rungs/prompts.csv",
+        format!("{}cat,size,easy,1,A cat.,1\n", mug_only[0].to_owned() + "\n"),
+    );
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 2);
+    assert!(ran.stderr().contains("has nothing of the class `cat`"), "{}", ran.all());
+}
+
+#[test]
+fn given_attributes_and_a_template_need_only_levels_of_the_writer() {
+    let server = StandIn::start(&[], Manners::default());
+    let more = "attributes = [\"size\"]\ntemplate = \"A {class}, {attribute}: {value}\"";
+    let place = place(&server.url, more);
+    generate(&place, &["--yes"]).ok();
+    assert_eq!(server.seen().paid(), (1 + N_PICTURES / 2, 1));
+    assert!(place.read("rungs/prompts.csv").contains("\"A mug, size: easy size 1\""));
+}
+
+#[test]
+fn refusals_and_babble_are_rows_that_say_so() {
+    // It neither writes about birds at some viewpoint nor draws what is hard about positions.
+    let manners = Manners { refuses: vec!["hard position"], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place =
+        place(&server.url, "template = \"A {class}: {value}\"\nattributes = [\"position\"]");
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    let expected = BTreeMap::from([("drawn".to_owned(), 12), ("refused".to_owned(), 6)]);
+    assert_eq!(outcomes(&place), expected);
+    assert!(place.read("rungs/pictures.csv").contains("refused,I would rather not draw that."));
+    assert_eq!(place.read("rungs/stimuli.csv").lines().count(), 1 + 12);
+    let n_requests = server.seen().n_requests;
+    assert_eq!(generate(&place, &["--yes"]).code(), 1);
+    assert_eq!(server.seen().n_requests, n_requests, "a refusal is kept");
+    let prompts =
+        place.read("rungs/prompts.csv").replace("hard position", "a position that is hard");
+    place.write("rungs/prompts.csv", prompts);
+    generate(&place, &["--yes"]).ok();
+    assert_eq!(place.read("rungs/stimuli.csv").lines().count(), 1 + 18);
+}
+
+#[test]
+fn cells_that_the_writer_refuses_are_failed_rows_and_can_be_written_by_hand() {
+    let manners = Manners { refuses: vec!["every picture is: bird"], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "");
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(ran.stderr().contains("2 cells have no prompts, 18 pictures failed"), "{}", ran.all());
+    let account = place.read("rungs/pictures.csv");
+    assert!(account.contains("no prompt: refused to answer: “I would rather not write that.”"));
+    assert_eq!(outcomes(&place)["failed"], 18);
+    let mut prompts = place.read("rungs/prompts.csv");
+    for attribute in ["position", "viewpoint"] {
+        for step in 1..=9 {
+            prompts.push_str(&format!(
+                "bird,{attribute},,{step},A bird by hand: easy {attribute},1\n"
+            ));
+        }
+    }
+    place.write("rungs/prompts.csv", prompts);
+    generate(&place, &["--yes"]).ok();
+    assert_eq!(outcomes(&place)["drawn"], N_PICTURES);
+}
+
+#[test]
+fn a_writer_that_only_babbles_ends_the_run_before_anything_is_drawn() {
+    let manners = Manners { refuses: vec!["Name 2 attributes"], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "");
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 3, "{}", ran.all());
+    assert!(ran.stderr().contains("no usable attributes: refused to answer"), "{}", ran.all());
+    assert_eq!(server.seen().paid(), (1, 1));
+}
+
+#[test]
+fn the_cap_holds_for_writer_and_painter_together_and_over_runs() {
+    let server = StandIn::start(&[], Manners::default());
+    // Seven answers of the writer cost 0.00304 each; the rest is enough for ten pictures.
+    let place = place(&server.url, "max_cost = 0.43");
+    let ran = generate(&place, &[]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(ran.stderr().contains("That will not be enough for everything"), "{}", ran.all());
+    assert!(ran.stderr().contains("26 pictures were not asked for"), "{}", ran.all());
+    let expected = BTreeMap::from([("drawn".to_owned(), 10), ("not-asked".to_owned(), 26)]);
+    assert_eq!(outcomes(&place), expected);
+    assert!(place.read("rungs/pictures.csv").contains("not-asked,the cap on cost was reached"));
+    assert_eq!(generate(&place, &[]).code(), 1);
+    assert_eq!(server.seen().paid(), (N_QUESTIONS + 10, 1));
+    let config = place.read("draw.toml").replace("max_cost = 0.43", "max_cost = 5.0");
+    place.write("draw.toml", config);
+    generate(&place, &[]).ok();
+    assert_eq!(server.seen().paid(), (N_QUESTIONS + N_PICTURES, 1));
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_and_asks_for_nothing_it_has() {
+    let manners = Manners { thinks: Duration::from_millis(30), ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "");
+    let mut n_kills = 0;
+    // While it plans, while it writes prompts, and twice while it draws.
+    for n_paid in [2, 5, 14, 30] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
+            .args(ARGS)
+            .arg("--yes")
+            .current_dir(place.path("."))
+            .env("MOHS_TEST_KEY", KEY)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("because the binary was built for this test");
+        let started = Instant::now();
+        while paid(&place).len() < n_paid {
+            assert!(started.elapsed() < Duration::from_secs(60), "nothing is kept");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        n_kills += usize::from(child.try_wait().expect("because it is ours").is_none());
+        child.kill().expect("because it is ours");
+        child.wait().expect("because it is ours");
+    }
+    assert!(2 <= n_kills, "runs were done before they could be killed");
+    let ran = generate(&place, &["--yes"]).ok();
+    assert!(ran.stderr().contains("36 pictures"), "{}", ran.all());
+    assert_eq!(paid(&place).len(), N_QUESTIONS + N_PICTURES);
+    // Only what was on its way when the process died, three requests each time, can be answered again.
+    let seen = server.seen();
+    assert_eq!(seen.answered.len(), N_QUESTIONS + N_PICTURES);
+    let n_answered: usize = seen.answered.values().sum();
+    assert!(2 <= seen.most_at_once, "requests go side by side");
+    assert!(n_answered <= N_QUESTIONS + N_PICTURES + 3 * n_kills, "{n_answered}");
+}
+
+#[test]
+fn rejected_pictures_are_drawn_anew_with_another_seed_until_no_redraw_is_left() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "redraws = 1");
+    generate(&place, &["--yes"]).ok();
+    let first = place.bytes("rungs/stimuli/mug-position-1-01.png");
+    let header = "stimulus,verdict,reason,reviewed_at_ms,reviews_version\n";
+    let rejected = format!("{header}mug-position-1-01,rejected,shows another thing,1,1\n");
+    place.write("rungs/review.csv", &rejected);
+    let ran = generate(&place, &["--yes"]).ok();
+    assert!(
+        ran.stderr().contains("36 pictures, 1 of them new, 1 more are rejected"),
+        "{}",
+        ran.all()
+    );
+    assert_ne!(place.bytes("rungs/stimuli/mug-position-1-01-r1.png"), first);
+    let table = place.read("rungs/stimuli.csv");
+    assert!(table.contains("mug-position-1-01-r1,") && !table.contains("\nmug-position-1-01,"));
+    assert!(place.read("rungs/made.csv").contains("\nmug-position-1-01,"));
+    assert_eq!(server.seen().paid(), (N_QUESTIONS + N_PICTURES + 1, 1));
+    place.write("rungs/review.csv", rejected + "mug-position-1-01-r1,rejected,,2,1\n");
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(
+        place.read("rungs/pictures.csv").contains("rejected 2 times, and `redraws` allows no more")
+    );
+    assert_eq!(place.read("rungs/stimuli.csv").lines().count(), N_PICTURES);
+    // Taken back, the first picture is there again and nothing is paid.
+    place.write("rungs/review.csv", format!("{header}mug-position-1-01,accepted,,3,1\n"));
+    generate(&place, &["--yes"]).ok();
+    assert_eq!(server.seen().paid(), (N_QUESTIONS + N_PICTURES + 1, 1));
+    assert!(place.read("rungs/stimuli.csv").contains("\nmug-position-1-01,"));
+}
+
+#[test]
+fn an_endpoint_that_is_gone_leaves_an_account_of_what_there_is() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "");
+    generate(&place, &["--yes", "--plan-only"]).ok();
+    let config = place.read("draw.toml");
+    let at = config.find("[painter]").expect("because it was written");
+    let gone = config[at..].replace(&server.url, "http://127.0.0.1:9/v1");
+    place.write("draw.toml", format!("{}{gone}tries = 1\n", &config[..at]));
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 3, "{}", ran.all());
+    let counts = outcomes(&place);
+    assert_eq!(counts.values().sum::<usize>(), N_PICTURES, "{counts:?}");
+    assert!(1 <= counts["not-asked"], "{counts:?}");
+    place.write("draw.toml", config);
+    generate(&place, &["--yes"]).ok();
+    assert_eq!(outcomes(&place)["drawn"], N_PICTURES);
+}
