@@ -10,7 +10,9 @@
 //! A picture that no ε changes is a row that says so. Nothing here knows people's difficulty.
 
 mod attempt;
+mod audit;
 mod clerk;
+mod doubt;
 mod examples;
 mod grid;
 mod picture;
@@ -23,6 +25,7 @@ use std::sync::mpsc;
 
 use mohs_data::{Flag, Goal, Label, MinEpsilon, ModelName, Norm, Seed, Stimulus};
 
+use audit::Audit;
 pub use examples::{Example, ExampleWriter};
 pub use grid::{Grid, GridError};
 pub use search::Mode;
@@ -197,6 +200,7 @@ pub struct AttemptRow {
 #[derive(Debug)]
 pub struct Plan<'a> {
     job: Job<'a>,
+    audit: Audit<'a>,
     model: WhiteBox,
     is_probability: bool,
 }
@@ -246,7 +250,8 @@ pub fn plan<'a>(job: Job<'a>, engine: &Engine) -> Result<Plan<'a>, MinEpsilonErr
             checked.push(slope);
         }
     }
-    Ok(Plan { job, model, is_probability: network.answers_with_probabilities() })
+    let audit = Audit::draw(&job);
+    Ok(Plan { job, audit, model, is_probability: network.answers_with_probabilities() })
 }
 
 /// What an attack has to know of the model beside answers.

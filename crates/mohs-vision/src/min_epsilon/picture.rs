@@ -399,11 +399,7 @@ impl<'a> Task<'a> {
         let name = Shelf::name_of(planned, case.aim, job.seed, job.noise, &stimulus.id);
         let n_starts = planned.settings.restarts.max(1);
         let mut how = how_of(planned, job.mode);
-        if let (How::Fast, Mode::Fast { audited }) = (how, job.mode)
-            && Luck::new(job.seed, &stimulus.id, &format!("{} audit", planned.attack.name), 0)
-                .share()
-                < audited
-        {
+        if how == How::Fast && plan.audit.holds(planned.attack.name, &stimulus.id) {
             how = How::Audited;
         }
         Task {
@@ -512,12 +508,18 @@ impl<'a> Task<'a> {
                 Some(seen) => Next::Found(seen.is_reached.then_some(0)),
             };
         }
-        let guess = match self.planned.attack.norm {
-            mohs_data::Norm::Linf => linf,
-            mohs_data::Norm::L2 => l2,
+        let guess = match (self.planned.attack.kind, self.planned.attack.norm) {
+            // Nothing is known of slopes, or should be.
+            (Kind::BlackBox, _) => f64::INFINITY,
+            (_, mohs_data::Norm::Linf) => linf,
+            (_, mohs_data::Norm::L2) => l2,
         };
-        let pace =
-            if self.planned.attack.comes_and_goes { &search::UNSTEADY } else { &search::STEADY };
+        let attack = self.planned.attack;
+        let pace = match attack.kind {
+            Kind::BlackBox => &search::DOWNWARDS,
+            _ if attack.comes_and_goes => &search::UNSTEADY,
+            _ => &search::STEADY,
+        };
         let clean = f64::from(self.case.margin(&self.case.clean));
         let before = Before { clean, guess };
         match (self.mode, self.how) {
@@ -537,8 +539,14 @@ impl<'a> Task<'a> {
     }
 
     fn remember(&mut self, idx: usize, attempt: Attempt) {
-        let seen = Seen { is_reached: attempt.is_reached, least: f64::from(attempt.least) };
-        self.seen.insert(idx, seen);
+        let (margin, mut least) = (f64::from(attempt.margin), f64::from(attempt.least));
+        if attempt.is_reached && self.planned.attack.kind == Kind::BlackBox {
+            // It ended at its first success: the fewer questions, the further beyond it would be.
+            #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^53 questions")]
+            let asked = attempt.n_forward as f64 / self.planned.settings.n_queries.max(1) as f64;
+            least = -f64::from(self.case.margin(&self.case.clean)) * (1.0 - asked).max(0.0);
+        }
+        self.seen.insert(idx, Seen { is_reached: attempt.is_reached, margin, least });
         self.attempts.push((idx, attempt));
     }
 

@@ -46,9 +46,9 @@ Examples:
 
 An attack succeeds at an ε if the picture it ends with changes the model's answer; changes are
 measured on pixels from 0 to 1, before the model's own preparation. Success need not grow with ε:
-`exact` is the answer of trying the whole grid, `fast` follows the margin, tries a few smaller ε and
-audits a share of pictures. A picture that no ε changes is a row that says so, and so is one that the
-model gets wrong to begin with.
+`exact` is the answer of trying the whole grid, `fast` follows the margin, tries smaller ε that are in
+doubt and audits a share of pictures. A picture that no ε changes is a row that says so, and so is one
+that the model gets wrong to begin with.
 
 Attempts are kept in .mohs-cache beside the model as they come: a run that was stopped goes on where
 it stopped. Rows do not depend on --batch, --threads or the order of work.
@@ -76,7 +76,7 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_enum, default_value_t = ModeArg::Exact)]
     mode: ModeArg,
     /// The share of pictures that `fast` audits by an exact search
-    #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = parse_share)]
+    #[arg(long, default_value_t = 0.02, value_name = "SHARE", value_parser = parse_share)]
     audit: f64,
     /// Aim at this answer instead of any wrong one
     #[arg(long, value_name = "LABEL")]
