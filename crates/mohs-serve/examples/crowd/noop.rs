@@ -9,7 +9,10 @@ use tokio::net::TcpListener;
 /// Serves until the process is ended.
 pub(crate) async fn serve(address: &str) {
     let router = Router::new()
-        .route("/trial", post(|body: Bytes| async move { if body.is_empty() { "nothing" } else { "ok" } }))
+        .route(
+            "/trial",
+            post(|body: Bytes| async move { if body.is_empty() { "nothing" } else { "ok" } }),
+        )
         .route("/count", get(|| async { "0" }));
     let listener = TcpListener::bind(address).await.expect("because the address is free");
     listen::serve(listener, None, router, std::future::pending()).await;

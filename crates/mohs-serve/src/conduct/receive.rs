@@ -42,7 +42,8 @@ impl Terms {
         Self {
             tolerance: study.screen.tolerance,
             lease_ms: hosted.lease_ms(),
-            settles_at_once: study.task == Task::Pairs || study.flash.design == Allocation::Adaptive,
+            settles_at_once: study.task == Task::Pairs
+                || study.flash.design == Allocation::Adaptive,
         }
     }
 }

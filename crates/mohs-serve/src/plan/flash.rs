@@ -129,7 +129,10 @@ pub(super) fn open_cells<'a>(
                 && !history.sources.contains(&stimulus.source)
             {
                 let (source, label) = (&*stimulus.source, stimulus.label.as_str());
-                open.push((Candidate { cell: cell.cell, source, label, fill: cell.fill }, stimulus));
+                open.push((
+                    Candidate { cell: cell.cell, source, label, fill: cell.fill },
+                    stimulus,
+                ));
             }
         })?;
         if n_free <= open.len() || n_read < limit || limit == most {

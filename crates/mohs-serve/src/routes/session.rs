@@ -19,8 +19,8 @@ use crate::error::ApiError;
 use crate::hosted::Hosted;
 use crate::store::session;
 use crate::wire::{
-    Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, JoinRequest, Joined,
-    WithdrawRequest, Withdrawn,
+    Ack, BlockAnswer, BlockRequest, EndAnswer, EndRequest, JoinRequest, Joined, WithdrawRequest,
+    Withdrawn,
 };
 
 type Body = Result<Bytes, BytesRejection>;

@@ -191,8 +191,7 @@ pub fn add(
          is_open = case when fill + $3 + $4 < target then 1 else 0 end \
          where study = $1 and cell = $2 and 0 <= n_done + $3 and 0 <= n_leased + $4"
     };
-    let n_changed =
-        tx.execute(sql, &[study.into(), cell.into(), done.into(), leased.into()])?;
+    let n_changed = tx.execute(sql, &[study.into(), cell.into(), done.into(), leased.into()])?;
     if 0 < n_changed {
         return Ok(());
     }

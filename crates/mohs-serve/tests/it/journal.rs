@@ -105,7 +105,8 @@ async fn an_idle_session_is_settled_by_itself() {
     let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
     let (_bot, _) = begun(&server).await;
     for _ in 0..200 {
-        if n_rows(&server, "event").await == Some(2) && n_rows(&server, "journal").await != Some(1) {
+        if n_rows(&server, "event").await == Some(2) && n_rows(&server, "journal").await != Some(1)
+        {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
