@@ -14,7 +14,7 @@ use crate::token::Role;
 /// The style of admin pages.
 pub(crate) const STYLE: &str = "\
 :root { color-scheme: light; --ink: #1d2733; --soft: #5b6b7c; --line: #d9e0e7; --back: #f6f8fa; \
-  --mark: #1f6feb; }\n\
+  --mark: #1a5fd0; }\n\
 * { box-sizing: border-box; }\n\
 body { margin: 0; background: var(--back); color: var(--ink); \
   font: 16px/1.5 system-ui, sans-serif; }\n\
@@ -232,7 +232,7 @@ fn quality(hosted: &Hosted, overview: &Overview) -> String {
     let what = match hosted.study.task {
         Task::Flash => "exposure",
         Task::Beep => "beep",
-        _ => "",
+        _ => "pictures",
     };
     let mut rows =
         format!("<tr><th>{what}</th><th class=\"n\">trials</th><th class=\"n\">right</th></tr>");
