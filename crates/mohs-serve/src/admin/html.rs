@@ -26,7 +26,7 @@ h2 { font-size: 1.1rem; margin: 0 0 .75rem; }\n\
 section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; \
   padding: 1rem 1.25rem; margin: 0 0 1rem; }\n\
 .scroll { overflow-x: auto; margin: 0 0 .75rem; }\n\
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0; }\n\
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0 0 1rem; }\n\
 dt { color: var(--soft); font-size: .85rem; }\n\
 dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }\n\
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n\
@@ -38,7 +38,7 @@ td.n, th.n { text-align: right; }\n\
 .fill-0 { background: #eef1f4; } .fill-1 { background: #d3e4fb; } .fill-2 { background: #9cc4f7; }\n\
 .fill-3 { background: #5b9ceb; color: #fff; } .fill-4 { background: #1f6feb; color: #fff; }\n\
 form { display: inline-flex; gap: .5rem; margin: 0 .75rem .5rem 0; align-items: center; }\n\
-button, .button { font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
+button, .button { display: inline-block; margin: 0 0 .4rem; font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
   border-radius: .4rem; background: #fff; color: var(--mark); text-decoration: none; cursor: pointer; }\n\
 button:hover, .button:hover { background: #eaf2fe; }\n\
 input { font: inherit; padding: .35rem .5rem; width: 6rem; border: 1px solid var(--line); \
