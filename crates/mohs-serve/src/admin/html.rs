@@ -14,7 +14,7 @@ use crate::token::Role;
 /// The style of admin pages.
 pub(crate) const STYLE: &str = "\
 :root { color-scheme: light; --ink: #1d2733; --soft: #5b6b7c; --line: #d9e0e7; --back: #f6f8fa; \
-  --mark: #1f6feb; }\n\
+  --mark: #1a5fd0; }\n\
 * { box-sizing: border-box; }\n\
 body { margin: 0; background: var(--back); color: var(--ink); \
   font: 16px/1.5 system-ui, sans-serif; }\n\
@@ -26,7 +26,7 @@ h2 { font-size: 1.1rem; margin: 0 0 .75rem; }\n\
 section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; \
   padding: 1rem 1.25rem; margin: 0 0 1rem; }\n\
 .scroll { overflow-x: auto; margin: 0 0 .75rem; }\n\
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0; }\n\
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0 0 1rem; }\n\
 dt { color: var(--soft); font-size: .85rem; }\n\
 dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }\n\
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n\
@@ -38,7 +38,7 @@ td.n, th.n { text-align: right; }\n\
 .fill-0 { background: #eef1f4; } .fill-1 { background: #d3e4fb; } .fill-2 { background: #9cc4f7; }\n\
 .fill-3 { background: #5b9ceb; color: #fff; } .fill-4 { background: #1f6feb; color: #fff; }\n\
 form { display: inline-flex; gap: .5rem; margin: 0 .75rem .5rem 0; align-items: center; }\n\
-button, .button { font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
+button, .button { display: inline-block; margin: 0 0 .4rem; font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
   border-radius: .4rem; background: #fff; color: var(--mark); text-decoration: none; cursor: pointer; }\n\
 button:hover, .button:hover { background: #eaf2fe; }\n\
 input { font: inherit; padding: .35rem .5rem; width: 6rem; border: 1px solid var(--line); \
@@ -232,7 +232,7 @@ fn quality(hosted: &Hosted, overview: &Overview) -> String {
     let what = match hosted.study.task {
         Task::Flash => "exposure",
         Task::Beep => "beep",
-        _ => "",
+        _ => "pictures",
     };
     let mut rows =
         format!("<tr><th>{what}</th><th class=\"n\">trials</th><th class=\"n\">right</th></tr>");
