@@ -142,6 +142,7 @@ fn ladders_without_levels_and_references_with_gaps_are_refused() {
 fn a_network_is_asked_a_quarter_and_a_stopped_test_goes_on() {
     let place = Place::new();
     place.run(&["demo", "demo", "--quiet", "--stimuli", "240", "--size", "48"]).ok();
+    assert!(place.read("demo/report.html").contains("Designs compared"));
     let run = |output: &str| {
         place.run(&[
             "adapt",
