@@ -126,8 +126,8 @@ def children(pid):
 DOES = {
     "mohs serve": "one request: the sealed report of the trial and the start of the next, as the page "
                   "sends them; token and hashes checked, answer checked against the plan, journal "
-                  "synced to disk; besides, joining, three blocks of plans and the completion code per "
-                  "54 trials",
+                  "synced to disk; besides, joining, four requests for plans, the first start of each "
+                  "block and the completion code per 54 trials",
     "Node + Express + Redis, as published": "one request: the trial; two writes are handed to Redis, "
                                             "none is waited for",
     "the same, waiting for a log that is synced": "one request: the trial; both writes are waited for, "
