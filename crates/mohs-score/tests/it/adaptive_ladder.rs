@@ -163,7 +163,8 @@ fn the_default_design_keeps_its_promises_on_simulated_models() {
     assert!(200 <= found.n_resamples && found.n_stimuli == 36_000);
     check_promises(&found);
     check_paper(&found);
-    // So few resamples that the paper's design cannot be judged by them.
+    // The paper's design is not judged by these 24 resamples: ours has 0.554 of its error, and 0.55 is
+    // the most that is wanted.
     check_promises(&computed("ladder_simulated_again.json"));
 }
 
