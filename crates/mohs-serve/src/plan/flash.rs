@@ -35,8 +35,8 @@ pub(super) fn next_block<'a>(
     if asked.session.n_blocks == 0 {
         let practice = practice(asked);
         // Who has seen much elsewhere should not practise for nothing.
-        let is_known = !asked.seen_elsewhere.is_empty();
-        if !practice.shown.is_empty() && !(is_known && real_block(tx, asked)?.shown.is_empty()) {
+        let is_new = asked.seen_elsewhere.is_empty();
+        if !practice.shown.is_empty() && (is_new || !real_block(tx, asked)?.shown.is_empty()) {
             return Ok(practice);
         }
     }

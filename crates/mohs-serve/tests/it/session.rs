@@ -83,7 +83,7 @@ async fn before_consent_nothing_is_stored() {
     let request = join_request(Some("p1"));
     let welcome = bots::welcome(&server.transport, "study", &request).await.unwrap();
     assert!(!welcome.is_known && !welcome.study.labels.is_empty());
-    for table in ["event", "trial", "session", "epoch", "seen", "conflict"] {
+    for table in ["event", "trial", "session", "epoch", "conflict"] {
         let sql = format!("select count(*) from {table}");
         let n = server.app.store.read(move |tx| tx.first(&sql, &[], |row| row.whole(0))).await;
         assert_eq!(n.unwrap(), Some(0), "{table}");

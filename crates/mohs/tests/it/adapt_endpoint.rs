@@ -20,7 +20,7 @@ const N_ASKED: usize = 24;
 /// What the stand-in takes the pictures for: a third of them for something else.
 fn beliefs() -> Vec<(Rgb8, Class)> {
     let pictures = world(N);
-    let taken_for = |idx: usize| if idx % 3 == 0 { (idx + 1) % N } else { idx };
+    let taken_for = |idx: usize| if idx.is_multiple_of(3) { (idx + 1) % N } else { idx };
     (0..N).map(|idx| (pictures[idx].0.clone(), pictures[taken_for(idx)].1)).collect()
 }
 

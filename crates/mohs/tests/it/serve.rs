@@ -314,11 +314,12 @@ fn databases_that_cannot_be_opened_come_with_hints() {
 fn certificates_that_cannot_be_used_come_with_hints() {
     let place = Place::new();
     study(&place.path("my"), 2, 1.0);
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mohs-serve/tests/fixtures");
-    for name in ["server.cert.pem", "server.key.pem", "other.key.pem"] {
-        let bytes = std::fs::read(fixtures.join(name)).expect("because it is a fixture");
-        place.write(name, bytes);
-    }
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+    let made = made.expect("because the name is one");
+    place.write("server.cert.pem", made.cert.pem());
+    place.write("server.key.pem", made.signing_key.serialize_pem());
+    let other = rcgen::KeyPair::generate().expect("because there are random numbers");
+    place.write("other.key.pem", other.serialize_pem());
     for (certificate, key, what, hint) in [
         ("no.pem", "server.key.pem", "there is no file `no.pem`", "check the path"),
         ("my", "server.key.pem", "`my` is a folder", "name the file in it"),

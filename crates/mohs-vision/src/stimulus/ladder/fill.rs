@@ -97,7 +97,7 @@ impl Level {
     }
 
     /// The known colours in the four directions, nearer ones more.
-    fn from_the_rim(&self, at: usize) -> Option<[f32; 3]> {
+    fn colour_of_rim(&self, at: usize) -> Option<[f32; 3]> {
         let width = self.picture.width.cast_signed();
         let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
         let (mut sum, mut all) = ([0.0_f32; 3], 0.0_f32);
@@ -120,10 +120,10 @@ impl Level {
         let mut canvas = self.picture.clone();
         let mut open = self.hole.clone();
         let width = canvas.width.cast_signed();
-        for at in 0..self.hole.len() {
-            if let Some(colour) = self.from_the_rim(at).filter(|_| self.hole[at]) {
+        for (at, is_open) in open.iter_mut().enumerate().filter(|(_, is_open)| **is_open) {
+            if let Some(colour) = self.colour_of_rim(at) {
                 canvas.pixels[at] = colour;
-                open[at] = false;
+                *is_open = false;
             }
         }
         while open.contains(&true) {
