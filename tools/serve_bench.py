@@ -91,7 +91,8 @@ class Server:
 def memory_mb(pid):
     words = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
                  if ":" in line)
-    return tuple(int(words[key].split()[0]) / 1024 for key in ["VmRSS", "VmHWM"])
+    # A process that has ended and was not asked for yet has none.
+    return tuple(int(words.get(key, "0").split()[0]) / 1024 for key in ["VmRSS", "VmHWM"])
 
 
 def is_healthy(address, path="/health"):
