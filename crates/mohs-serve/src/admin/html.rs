@@ -36,7 +36,7 @@ th { color: var(--soft); font-weight: 600; font-size: .85rem; }\n\
 td.n, th.n { text-align: right; }\n\
 .heat td { padding: .2rem .5rem; text-align: center; border: 1px solid #fff; }\n\
 .fill-0 { background: #eef1f4; } .fill-1 { background: #d3e4fb; } .fill-2 { background: #9cc4f7; }\n\
-.fill-3 { background: #5b9ceb; color: #fff; } .fill-4 { background: #1f6feb; color: #fff; }\n\
+.fill-3 { background: #5b9ceb; } .fill-4 { background: #1f6feb; color: #fff; }\n\
 form { display: inline-flex; gap: .5rem; margin: 0 .75rem .5rem 0; align-items: center; }\n\
 button, .button { display: inline-block; margin: 0 0 .4rem; font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
   border-radius: .4rem; background: #fff; color: var(--mark); text-decoration: none; cursor: pointer; }\n\
