@@ -1,7 +1,6 @@
 //! `mohs adapt` with a model behind an endpoint, against a stand-in that makes trouble.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mohs_vision::pixels::Rgb8;
 use mohs_vision::world::Class;
@@ -169,22 +168,8 @@ fn a_test_that_is_killed_goes_on_and_ends_with_the_same_bytes() {
     let place = place(&server.url, "");
     let mut n_kills = 0;
     for n_kept in [2, 8, 15] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
-            .args(ARGS)
-            .current_dir(place.path("."))
-            .env("MOHS_TEST_KEY", KEY)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("because the binary was built for this test");
-        let started = Instant::now();
-        while kept(&place).len() < n_kept {
-            assert!(started.elapsed() < Duration::from_secs(60), "nothing is kept");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        n_kills += usize::from(child.try_wait().expect("because it is ours").is_none());
-        child.kill().expect("because it is ours");
-        child.wait().expect("because it is ours");
+        let is_far = || n_kept <= kept(&place).len();
+        n_kills += usize::from(place.kill_when(&ARGS, ("MOHS_TEST_KEY", KEY), is_far));
     }
     assert!(0 < n_kills, "every run was done before it could be killed");
     adapt(&place, &[]).ok();

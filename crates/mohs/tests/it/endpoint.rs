@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::eval::json;
 use crate::mohs::{Place, Ran};
@@ -128,22 +127,8 @@ fn a_run_that_is_killed_goes_on_and_asks_for_nothing_it_has() {
     let place = place(&server.url, "");
     let mut n_kills = 0;
     for n_kept in [3, 9, 15] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
-            .args(ARGS)
-            .current_dir(place.path("."))
-            .env("MOHS_TEST_KEY", KEY)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("because the binary was built for this test");
-        let started = Instant::now();
-        while kept(&place).len() < n_kept {
-            assert!(started.elapsed() < Duration::from_secs(60), "nothing is kept");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        n_kills += usize::from(child.try_wait().expect("because it is ours").is_none());
-        child.kill().expect("because it is ours");
-        child.wait().expect("because it is ours");
+        let is_far = || n_kept <= kept(&place).len();
+        n_kills += usize::from(place.kill_when(&ARGS, ("MOHS_TEST_KEY", KEY), is_far));
     }
     assert!(0 < n_kills, "every run was done before it could be killed");
     let n_known = kept(&place).len();

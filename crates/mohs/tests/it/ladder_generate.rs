@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mohs_vision::pixels;
 
@@ -259,23 +258,12 @@ fn a_run_that_is_killed_goes_on_and_asks_for_nothing_it_has() {
     let mut n_kills = 0;
     // While it plans, while it writes prompts, and twice while it draws.
     for n_paid in [2, 5, 14, 30] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
-            .args(ARGS)
-            .arg("--yes")
-            .current_dir(place.path("."))
-            .env("MOHS_TEST_KEY", KEY)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("because the binary was built for this test");
-        let started = Instant::now();
-        while paid(&place).len() < n_paid {
-            assert!(started.elapsed() < Duration::from_secs(60), "nothing is kept");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        n_kills += usize::from(child.try_wait().expect("because it is ours").is_none());
-        child.kill().expect("because it is ours");
-        child.wait().expect("because it is ours");
+        let is_far = || n_paid <= paid(&place).len();
+        n_kills += usize::from(place.kill_when(
+            &[&ARGS[..], &["--yes"]].concat(),
+            ("MOHS_TEST_KEY", KEY),
+            is_far,
+        ));
     }
     assert!(2 <= n_kills, "runs were done before they could be killed");
     let ran = generate(&place, &["--yes"]).ok();

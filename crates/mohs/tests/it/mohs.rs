@@ -1,7 +1,8 @@
 //! Running the binary in a folder of its own.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -43,6 +44,33 @@ impl Place {
     /// Runs `mohs` with these arguments.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.run_where(args, |_| {})
+    }
+
+    /// Starts a run and kills it (−9) as soon as it has come far enough; false if it was done before.
+    #[track_caller]
+    pub(crate) fn kill_when(
+        &self,
+        args: &[&str],
+        (variable, value): (&str, &str),
+        is_far: impl Fn() -> bool,
+    ) -> bool {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
+            .args(args)
+            .current_dir(&self.folder)
+            .env(variable, value)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("because the binary was built for this test");
+        let started = Instant::now();
+        while !is_far() {
+            assert!(started.elapsed() < Duration::from_secs(60), "nothing is kept");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let is_at_work = child.try_wait().expect("because it is ours").is_none();
+        child.kill().expect("because it is ours");
+        child.wait().expect("because it is ours");
+        is_at_work
     }
 
     /// Runs `mohs` with these arguments in surroundings that the test prepares.
