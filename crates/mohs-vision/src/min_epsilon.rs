@@ -190,6 +190,10 @@ pub struct AttemptRow {
     pub epsilon: f64,
     /// Whether it reaches its aim.
     pub is_reached: bool,
+    /// The margin in the end; the aim is reached below 0.
+    pub margin: f32,
+    /// The smallest margin on the way, the last one included.
+    pub least: f32,
     /// How often the model was asked for an answer.
     pub n_forward: u64,
     /// How often the model was asked for an answer and a slope.

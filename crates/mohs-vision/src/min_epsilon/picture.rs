@@ -286,6 +286,8 @@ impl<'a> Picture<'a> {
                         goal: task.goal,
                         epsilon: task.planned.grid.at(idx),
                         is_reached: attempt.is_reached,
+                        margin: attempt.margin,
+                        least: attempt.least,
                         n_forward: attempt.n_forward,
                         n_gradient,
                     }

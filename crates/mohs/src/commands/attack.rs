@@ -331,7 +331,8 @@ fn attack_all(
         None => None,
     };
     let mut examples = args.examples.as_deref().map(ExampleWriter::new);
-    let mut trace = "model,stimulus,attack,goal,epsilon,reached,n_forward,n_gradient\n".to_owned();
+    let mut trace =
+        "model,stimulus,attack,goal,epsilon,reached,margin,least,n_forward,n_gradient\n".to_owned();
     let mut account = Account::new(jobs.request, args, engine);
     for (candidate, plan) in &plans {
         let bar = ui.progress(jobs.stimuli.len(), &format!("attacking {}", candidate.name()));
@@ -389,6 +390,8 @@ fn push_attempt(
         attempt.goal.as_str().to_owned(),
         attempt.epsilon.to_string(),
         u8::from(attempt.is_reached).to_string(),
+        attempt.margin.to_string(),
+        attempt.least.to_string(),
         attempt.n_forward.to_string(),
         attempt.n_gradient.to_string(),
     ];

@@ -110,14 +110,15 @@ impl Climb {
         let share = if self.step == 0 { 1.0 } else { SHARE_OF_STEP };
         let (x, epsilon) = (&self.case.pixels, self.epsilon);
         let bounded = |x: f32, z: f32| z.max(x - epsilon).min(x + epsilon).clamp(0.0, 1.0);
-        let mut next = Vec::with_capacity(x.len());
-        for (idx, &x) in x.iter().enumerate() {
-            let z = self.z[idx];
-            let moved = bounded(x, z + self.step_size * norm::sign(self.gradient[idx]));
-            let last = z - self.previous[idx];
-            next.push(bounded(x, z + (moved - z) * share + last * (1.0 - share)));
+        let z = std::mem::take(&mut self.z);
+        let mut next = std::mem::take(&mut self.previous);
+        let places = next.iter_mut().zip(&z).zip(x.iter()).zip(&self.gradient);
+        for (((next, &z), &x), &slope) in places {
+            let moved = bounded(x, z + self.step_size * norm::sign(slope));
+            let last = z - *next;
+            *next = bounded(x, z + (moved - z) * share + last * (1.0 - share));
         }
-        self.previous = std::mem::take(&mut self.z);
+        self.previous = z;
         next
     }
 

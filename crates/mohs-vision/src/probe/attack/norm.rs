@@ -1,14 +1,12 @@
 //! Sizes of changes, and bringing pixels back to where they are allowed.
 
 /// −1, 0 or 1; not a number has no sign.
+#[inline]
 pub(super) fn sign(number: f32) -> f32 {
-    if 0.0 < number {
-        1.0
-    } else if number < 0.0 {
-        -1.0
-    } else {
-        0.0
-    }
+    // Two choices without a branch: processors guess signs of slopes wrong half of the time.
+    let up = if 0.0 < number { 1.0 } else { 0.0 };
+    let down = if number < 0.0 { 1.0 } else { 0.0 };
+    up - down
 }
 
 /// Brings a change of one number back to ε and into [0, 1]; says whether ε held it back.

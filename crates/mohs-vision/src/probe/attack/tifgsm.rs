@@ -60,34 +60,30 @@ impl Kernel {
     /// Smooths each channel, with nothing beyond its border.
     pub(super) fn smooth(&self, slope: &[f32], width: usize, height: usize) -> Vec<f32> {
         let n = width * height;
-        let mut smooth = Vec::with_capacity(slope.len());
-        for plane in slope.chunks(n) {
-            let across = self.along(plane, width, height, (1, width));
-            smooth.extend(self.along(&across, height, width, (width, 1)));
+        let mut across = vec![0.0; slope.len()];
+        for (row, smooth) in slope.chunks(width).zip(across.chunks_mut(width)) {
+            self.add_moved(row, smooth, 1);
+        }
+        let mut smooth = vec![0.0; slope.len()];
+        for (plane, smooth) in across.chunks(n).zip(smooth.chunks_mut(n)) {
+            self.add_moved(plane, smooth, width);
         }
         smooth
     }
 
-    /// Smooths `n_lines` lines of `length` pixels, the pixels and the lines this far apart.
-    fn along(
-        &self,
-        plane: &[f32],
-        length: usize,
-        n_lines: usize,
-        (next, next_line): (usize, usize),
-    ) -> Vec<f32> {
-        let half = self.0.len() / 2;
-        let mut smooth = vec![0.0; plane.len()];
-        for line in 0..n_lines {
-            for idx in 0..length {
-                let (from, to) = (idx.saturating_sub(half), (idx + half + 1).min(length));
-                let weights = &self.0[from + half - idx..];
-                let pixels = (from..to).zip(weights);
-                smooth[line * next_line + idx * next] =
-                    pixels.map(|(idx, weight)| plane[line * next_line + idx * next] * weight).sum();
+    /// Adds up the numbers moved by as many steps as each weight is off the middle, times the
+    /// weight. Whole runs of neighbours are added at once, which takes a fraction of the time that
+    /// pixel by pixel takes.
+    fn add_moved(&self, numbers: &[f32], sums: &mut [f32], step: usize) {
+        let (half, n) = (self.0.len() / 2, numbers.len());
+        for (idx, weight) in self.0.iter().enumerate() {
+            let (back, ahead) = (half.saturating_sub(idx) * step, idx.saturating_sub(half) * step);
+            if n <= back || n <= ahead {
+                continue;
             }
+            let moved = sums[back..n - ahead].iter_mut().zip(&numbers[ahead..n - back]);
+            moved.for_each(|(sum, number)| *sum += number * weight);
         }
-        smooth
     }
 }
 
