@@ -2,8 +2,8 @@
 //!
 //! Each picture is attacked by every attack of a [`Plan`], ε by ε, as the search asks for it
 //! (`search.rs`). Pictures, attacks and restarts share batches: `clerk.rs` collects what runs want
-//! to know and asks the engine with full batches of a fixed size, so that neither the number of
-//! pictures at work nor threads change a number. What came of each ε is kept in the journal
+//! to know and asks the engine one by one, or with full batches where it is told so; one by one, neither the number
+//! of pictures at work nor threads change a number. What came of each ε is kept in the journal
 //! (`attempt.rs`), so that a run that was stopped goes on where it stopped, and an exact search knows
 //! what a fast one found.
 //!
@@ -101,6 +101,8 @@ pub struct Job<'a> {
     pub noise: Noise,
     /// How many pictures are at work at the same time.
     pub n_at_once: NonZeroUsize,
+    /// How many examples the engine gets at once; with more than one, rows may depend on the others.
+    pub engine_batch: NonZeroUsize,
     /// Where attempts are kept; `None` to keep nothing.
     pub cache: Option<&'a Path>,
     /// Whether changed pictures are wanted.
@@ -228,7 +230,8 @@ pub fn plan<'a>(job: Job<'a>, engine: &Engine) -> Result<Plan<'a>, MinEpsilonErr
     }
     let network = Network::read(job.candidate.path())?;
     let labels = job.candidate.labels();
-    let model = WhiteBox::new(&network, job.candidate.spec(), labels)?;
+    let model =
+        WhiteBox::new(&network, job.candidate.spec(), labels)?.with_engine_batch(job.engine_batch);
     if model.n_labels() < 2 {
         return Err(MinEpsilonError::TooFewLabels { found: model.n_labels() });
     }
@@ -289,7 +292,7 @@ impl Plan<'_> {
     ) -> Result<Tally, E> {
         let journal = match self.job.cache {
             Some(folder) => {
-                let key = self.job.candidate.key_for_attacks();
+                let key = self.job.candidate.key_for_attacks(self.job.engine_batch);
                 Journal::open(folder, &key, "attack").map_err(MinEpsilonError::from)?
             }
             None => Journal::none(),

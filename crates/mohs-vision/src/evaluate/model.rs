@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +17,6 @@ use crate::input::InputSpec;
 use crate::labels::{Labels, Strangers, Wanted};
 use crate::network::{Answers, Network, NetworkError};
 use crate::probe::Probe;
-use crate::probe::attack::white_box::ENGINE_BATCH;
 
 /// Where features are taken unless a manifest says otherwise.
 const PENULTIMATE: &str = "penultimate";
@@ -39,7 +39,8 @@ pub struct Candidate {
     n_outputs: usize,
     n_features: usize,
     key: ModelKey,
-    attack_key: ModelKey,
+    /// Everything but the batch that changes a number of an attack.
+    for_attacks: String,
     other_outputs: usize,
     /// The model as it was opened to be checked, for whoever runs it first.
     opened: Mutex<Option<Answers>>,
@@ -84,15 +85,14 @@ impl Candidate {
             job.batch,
         );
         let key = ModelKey::new(&everything);
-        let attack_key = ModelKey::new(&format!(
-            "attacks {ATTACKS}\nmodel {files}\ninput {}\ndecoding {DECODING} {}\nengine {} {} {}\n\
-             batch {ENGINE_BATCH}\n",
+        let for_attacks = format!(
+            "attacks {ATTACKS}\nmodel {files}\ninput {}\ndecoding {DECODING} {}\nengine {} {} {}\n",
             spec.signature(),
             job.decoding().signature(),
             engine.name(),
             engine.version(),
             engine.device(),
-        ));
+        );
         let is_known = match job.cache {
             // A cache that cannot be read is complained about when the model runs.
             Some(cache) => Journal::read(cache, &key).is_ok_and(|journal| 0 < journal.n_rows()),
@@ -133,7 +133,7 @@ impl Candidate {
             n_outputs,
             n_features,
             key,
-            attack_key,
+            for_attacks,
             other_outputs,
             opened: Mutex::new(opened),
         })
@@ -185,8 +185,8 @@ impl Candidate {
     }
 
     /// What trials of attacks on it are kept under, but for how its outputs are read.
-    pub(crate) fn key_for_attacks(&self) -> ModelKey {
-        self.attack_key
+    pub(crate) fn key_for_attacks(&self, engine_batch: NonZeroUsize) -> ModelKey {
+        ModelKey::new(&format!("{}batch {engine_batch}\n", self.for_attacks))
     }
 
     /// How many numbers a row has.

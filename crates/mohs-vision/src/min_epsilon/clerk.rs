@@ -1,4 +1,4 @@
-//! One clerk: keeps some pictures at work and the engine fed with full batches.
+//! One clerk: keeps some pictures at work and the engine fed.
 //!
 //! Whoever wants to know something waits in the queue of its kind; the longest queue is served
 //! first. Batches have a fixed size and are filled up only when nothing else waits.
@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::evaluate::journal::Journal;
 use crate::input;
 use crate::pixels::{self, Pixels};
-use crate::probe::attack::white_box::{ENGINE_BATCH, Oracle, Question, Slope, Told};
+use crate::probe::attack::white_box::{Oracle, Question, Slope, Told};
 use crate::probe::attack::{Aim, Loss, Reply};
 
 /// Somebody who waits for an answer.
@@ -116,7 +116,7 @@ impl<'a> Desk<'a> {
         let Some(longest) = longest.filter(|&queue| !self.queues[queue].is_empty()) else {
             return Ok(false);
         };
-        let n = self.queues[longest].len().min(ENGINE_BATCH);
+        let n = self.queues[longest].len().min(self.oracle.model().engine_batch());
         let batch: Vec<Waiting> = self.queues[longest].drain(..n).collect();
         for ((slot, asker), reply) in self.ask(longest, batch)? {
             let Some((_, picture)) = &mut self.slots[slot] else { continue };

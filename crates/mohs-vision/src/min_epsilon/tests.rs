@@ -138,6 +138,7 @@ impl World {
             seed: Seed(3),
             noise: run.noise,
             n_at_once: NonZeroUsize::new(run.n_at_once).unwrap(),
+            engine_batch: NonZeroUsize::new(run.engine_batch).unwrap(),
             cache: cache.as_deref(),
             keeps_examples: run.keeps_examples,
             keeps_attempts: false,
@@ -180,6 +181,7 @@ struct Run<'a> {
     mode: Mode,
     noise: Noise,
     n_at_once: usize,
+    engine_batch: usize,
     n_threads: usize,
     is_kept: bool,
     keeps_examples: bool,
@@ -195,6 +197,7 @@ impl Default for Run<'_> {
             mode: Mode::Exact,
             noise: Noise::Common,
             n_at_once: 8,
+            engine_batch: 1,
             n_threads: 2,
             is_kept: false,
             keeps_examples: false,
@@ -242,6 +245,19 @@ fn exact_is_what_trying_everything_finds_with_fewer_calls() {
     // One picture in five is wrong before any attack.
     let n_wrong = exact.iter().filter(|row| row.search == Search::NotAttacked).count();
     assert_eq!(n_wrong, 2 * attacks.len());
+}
+
+#[test]
+fn engine_batches_change_roundings_only_and_are_filled_up() {
+    let world = World::new(6);
+    // Sums of momentum and random starts turn roundings into other ways, so the plain ones only.
+    let attacks = planned(&["fgsm", "fgsm-l2", "square"], GRID);
+    let run =
+        |engine_batch| world.run(&Run { attacks: &attacks, engine_batch, ..Run::default() }).0;
+    let alone = run(1);
+    for engine_batch in [4, 64] {
+        assert_eq!(alone, run(engine_batch), "{engine_batch}");
+    }
 }
 
 #[test]

@@ -130,6 +130,10 @@ pub(crate) struct AttackArgs {
     /// Pictures at work at the same time: memory, not results
     #[arg(long, default_value = "16", value_name = "N")]
     batch: NonZeroUsize,
+    /// Pictures that the engine gets at once; more are quicker on a GPU, but rows may then depend on --batch and
+    /// --threads
+    #[arg(long, default_value = "1", value_name = "N")]
+    engine_batch: NonZeroUsize,
     /// Where attempts are kept [default: .mohs-cache beside the model]
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<PathBuf>,
@@ -309,6 +313,7 @@ fn attack_all(
                 NoiseArg::Fresh => Noise::Fresh,
             },
             n_at_once: args.batch,
+            engine_batch: args.engine_batch,
             cache: jobs.cache.as_deref(),
             keeps_examples: args.examples.is_some(),
             keeps_attempts: args.trace.is_some(),
@@ -317,6 +322,9 @@ fn attack_all(
             let what = format!("the model `{}` cannot be attacked as asked", candidate.name());
             CliError::from(error).while_doing(what)
         })?;
+        if let Some(note) = candidate.labels().note() {
+            ui.say(&format!("{}: {note}", candidate.name()));
+        }
         if plan.is_model_random() {
             ui.say(&format!(
                 "{}: the model draws random numbers; rows will differ from run to run",

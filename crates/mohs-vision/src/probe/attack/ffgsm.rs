@@ -9,6 +9,8 @@ pub(super) const ATTACK: Attack = Attack {
     name: "ffgsm",
     also_called: &["fast-fgsm"],
     about: "one step from a random start",
+    // A step much longer than ε overshoots, and the margin falls, rises and falls again.
+    comes_and_goes: true,
     settings: &["alpha", "restarts"],
     start: |start| {
         let usual = pgd::recipe(&start, Ball::Linf, 1);

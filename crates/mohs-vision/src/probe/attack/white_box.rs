@@ -1,11 +1,16 @@
 //! A model as attacks see it: from pixels in [0, 1] to one logit per label, with slopes.
 //!
 //! What a model wants to be given (order of channels, mean, spread) and what its outputs stand for
-//! become part of its graph, so that slopes are with respect to pixels and of labels. Engines are
-//! called with a fixed number of examples, filled up if need be: a batch of another size may be
-//! computed in another order, and attacks would take other turns.
+//! become part of its graph, so that slopes are with respect to pixels and of labels.
+//!
+//! Engines are called with a fixed number of examples, filled up if need be; with one, unless told
+//! otherwise. With more than one, what is said of an example depends on its place among them:
+//! onnxruntime adds up a row of ten numbers in another order where it begins at another address, and
+//! the last numbers of a batch are not computed by the instructions that compute the others. An
+//! attack that follows the sign of a small slope then takes another turn.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 use mohs_graph::build::{BuildError, Builder};
 use mohs_graph::derive::DeriveError;
@@ -19,9 +24,6 @@ use crate::engine::{Engine, EngineError};
 use crate::input::{Channels, InputSpec};
 use crate::labels::{Labels, Reading};
 use crate::network::{Answers, Gradients, Network, NetworkError};
-
-/// How many examples an engine gets at once, always.
-pub const ENGINE_BATCH: usize = 4;
 
 /// Operators that look at sizes only, which no pixel changes.
 const SIZE_OPS: &[&str] =
@@ -68,6 +70,7 @@ pub struct WhiteBox {
     size: (u32, u32),
     n_labels: usize,
     is_random: bool,
+    engine_batch: usize,
 }
 
 impl WhiteBox {
@@ -87,7 +90,18 @@ impl WhiteBox {
             size: (spec.width, spec.height),
             n_labels,
             is_random,
+            engine_batch: 1,
         })
+    }
+
+    /// Has the engine asked about as many examples at once, always.
+    pub fn with_engine_batch(self, n: NonZeroUsize) -> WhiteBox {
+        WhiteBox { engine_batch: n.get(), ..self }
+    }
+
+    /// How many examples the engine gets at once.
+    pub fn engine_batch(&self) -> usize {
+        self.engine_batch
     }
 
     /// Whether the model draws random numbers.
@@ -355,25 +369,31 @@ pub struct Oracle<'a> {
 }
 
 impl Oracle<'_> {
+    /// What it answers for.
+    pub fn model(&self) -> &WhiteBox {
+        self.model
+    }
+
     /// How often it was asked.
     pub fn calls(&self) -> Calls {
         self.n_calls
     }
 
-    /// Answers for up to [`ENGINE_BATCH`] pictures.
+    /// Answers for up to [`WhiteBox::engine_batch`] pictures.
     pub fn answers(&mut self, pictures: &[&[f32]]) -> Result<Vec<Vec<f32>>, WhiteBoxError> {
         let answers = match &mut self.answers {
             Some(answers) => answers,
             none => none.insert(self.model.network.open(&self.engine)?),
         };
-        let pixels = packed(pictures, self.model.size);
+        let engine_batch = self.model.engine_batch;
+        let pixels = packed(pictures, engine_batch, self.model.size);
         let logits = answers.answer(&pixels)?;
         self.n_calls.n_answers += pictures.len() as u64;
-        self.n_calls.n_filling += ENGINE_BATCH.saturating_sub(pictures.len()) as u64;
-        rows(&logits, pictures.len(), self.model.n_labels)
+        self.n_calls.n_filling += engine_batch.saturating_sub(pictures.len()) as u64;
+        rows(&logits, (pictures.len(), engine_batch), self.model.n_labels)
     }
 
-    /// Slopes for up to [`ENGINE_BATCH`] questions of the same kind.
+    /// Slopes for up to [`WhiteBox::engine_batch`] questions of the same kind.
     pub fn gradients(
         &mut self,
         kind: Slope,
@@ -388,19 +408,20 @@ impl Oracle<'_> {
             }
         };
         let pictures: Vec<&[f32]> = questions.iter().map(|question| question.pixels).collect();
-        let pixels = packed(&pictures, self.model.size);
+        let engine_batch = self.model.engine_batch;
+        let pixels = packed(&pictures, engine_batch, self.model.size);
         let name =
             gradients.session().inputs().first().map(|port| port.name.clone()).unwrap_or_default();
         let mut inputs = vec![(name.as_str(), pixels)];
-        inputs.extend(needs(kind, questions, self.model.n_labels));
+        inputs.extend(needs(kind, questions, self.model));
         let inputs: Vec<(&str, &Tensor)> =
             inputs.iter().map(|(name, tensor)| (*name, tensor)).collect();
         let found = gradients.run(&inputs)?;
         self.n_calls.n_gradients += questions.len() as u64;
-        self.n_calls.n_filling += ENGINE_BATCH.saturating_sub(questions.len()) as u64;
+        self.n_calls.n_filling += engine_batch.saturating_sub(questions.len()) as u64;
         let n_pixels = pictures.first().map_or(0, |pixels| pixels.len());
-        let logits = rows(&found.answers, questions.len(), self.model.n_labels)?;
-        let slopes = rows(&found.gradient, questions.len(), n_pixels)?;
+        let logits = rows(&found.answers, (questions.len(), engine_batch), self.model.n_labels)?;
+        let slopes = rows(&found.gradient, (questions.len(), engine_batch), n_pixels)?;
         let losses = found.loss.as_f32().unwrap_or_default();
         let told = logits.into_iter().zip(slopes).zip(losses).zip(questions).map(
             |(((logits, mut gradient), &loss), question)| {
@@ -427,9 +448,13 @@ fn sign_towards(question: &Question<'_>) -> f32 {
 }
 
 /// What a loss has to be told beside the pixels.
-fn needs(kind: Slope, questions: &[Question<'_>], n_labels: usize) -> Vec<(&'static str, Tensor)> {
+fn needs(
+    kind: Slope,
+    questions: &[Question<'_>],
+    &WhiteBox { n_labels, engine_batch, .. }: &WhiteBox,
+) -> Vec<(&'static str, Tensor)> {
     let filled = |idx: usize| &questions[idx.min(questions.len() - 1)];
-    let rows = || (0..ENGINE_BATCH).map(filled);
+    let rows = || (0..engine_batch).map(filled);
     let labels = || {
         let class = |question: &Question<'_>| match question.aim {
             Aim::Leave(class) | Aim::Reach(class) => i64::try_from(class).unwrap_or(0),
@@ -437,7 +462,7 @@ fn needs(kind: Slope, questions: &[Question<'_>], n_labels: usize) -> Vec<(&'sta
         ("labels", Tensor::list(rows().map(class).collect()))
     };
     let floats = |width: Option<usize>, numbers: Vec<f32>| {
-        let shape = [Some(ENGINE_BATCH), width].into_iter().flatten().collect();
+        let shape = [Some(engine_batch), width].into_iter().flatten().collect();
         Tensor::f32(shape, numbers).expect("because each example has its numbers")
     };
     let none: &[f32] = &[];
@@ -469,21 +494,25 @@ fn needs(kind: Slope, questions: &[Question<'_>], n_labels: usize) -> Vec<(&'sta
 }
 
 /// Pictures as one batch of the fixed size; the last one is repeated to fill it up.
-fn packed(pictures: &[&[f32]], (width, height): (u32, u32)) -> Tensor {
+fn packed(pictures: &[&[f32]], engine_batch: usize, (width, height): (u32, u32)) -> Tensor {
     let n_numbers = 3 * width as usize * height as usize;
-    let mut numbers = Vec::with_capacity(ENGINE_BATCH * n_numbers);
-    for idx in 0..ENGINE_BATCH {
+    let mut numbers = Vec::with_capacity(engine_batch * n_numbers);
+    for idx in 0..engine_batch {
         numbers.extend_from_slice(pictures[idx.min(pictures.len() - 1)]);
     }
-    Tensor::f32(vec![ENGINE_BATCH, 3, height as usize, width as usize], numbers)
+    Tensor::f32(vec![engine_batch, 3, height as usize, width as usize], numbers)
         .expect("because every picture has the model's size")
 }
 
-/// The first rows of a batch.
-fn rows(tensor: &Tensor, n: usize, length: usize) -> Result<Vec<Vec<f32>>, WhiteBoxError> {
+/// The first `n` rows of `n_all`.
+fn rows(
+    tensor: &Tensor,
+    (n, n_all): (usize, usize),
+    length: usize,
+) -> Result<Vec<Vec<f32>>, WhiteBoxError> {
     let numbers = tensor.as_f32().unwrap_or_default();
-    if numbers.len() != ENGINE_BATCH * length {
-        let found = numbers.len() / ENGINE_BATCH;
+    if numbers.len() != n_all * length {
+        let found = numbers.len() / n_all;
         return Err(WhiteBoxError::OtherLength { expected: length, found });
     }
     Ok(numbers.chunks(length).take(n).map(<[f32]>::to_vec).collect())

@@ -77,6 +77,7 @@ pub(super) fn attack(
             seed,
             noise: Noise::Common,
             n_at_once: NonZeroUsize::new(16).unwrap_or(NonZeroUsize::MIN),
+            engine_batch: NonZeroUsize::MIN,
             cache: None,
             keeps_examples: true,
             keeps_attempts: false,
