@@ -72,9 +72,12 @@ impl Grid {
                     #[expect(
                         clippy::cast_possible_truncation,
                         clippy::cast_sign_loss,
-                        reason = "a range that is too long is refused below"
+                        reason = "a range that is too long is refused"
                     )]
-                    let n = (((stop - start) / step).ceil().max(0.0) as usize).min(MAX_VALUES + 1);
+                    let n = ((stop - start) / step).ceil().max(0.0) as usize;
+                    if MAX_VALUES < n {
+                        return Err(GridError::TooLong { found: n });
+                    }
                     #[expect(clippy::cast_precision_loss, reason = "there are few values")]
                     let value = |idx: usize| tidy(start + idx as f64 * step);
                     // Rounding may let the stop itself in.
@@ -182,6 +185,8 @@ mod tests {
         assert!(error("papr", Norm::Linf).contains("found `papr`"));
         assert!(error("0:1:0", Norm::Linf).contains("found `0:1:0`"));
         assert!(error("0:1:0.0000001", Norm::Linf).contains("up to 100000 values"));
+        // So fine that its values would be rounded to a handful.
+        assert!(error("0:1:1e-12", Norm::Linf).contains("up to 100000 values"));
         assert!(Grid::parse("0,8", Norm::L2).is_ok());
     }
 }

@@ -110,7 +110,11 @@ impl<'a> Picture<'a> {
                     Ok(vec![(Asker::Clean, Want::Answer(reply.pixels))])
                 }
                 Some(first) => {
-                    let is_random = *first != reply.logits;
+                    // What is no number both times did not change.
+                    let differs = |(first, again): (&f32, &f32)| {
+                        first.total_cmp(again).is_ne() && !(first.is_nan() && again.is_nan())
+                    };
+                    let is_random = first.iter().zip(&reply.logits).any(differs);
                     let mut numbers = first.to_vec();
                     numbers.push(f32::from(u8::from(is_random)));
                     self.shelf.keep_numbers(CLEAN, &numbers)?;

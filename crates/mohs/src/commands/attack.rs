@@ -247,6 +247,10 @@ fn check_files(args: &AttackArgs, request: &Request, stimuli: &Path) -> Result<(
     let outputs: Vec<&PathBuf> = outputs.into_iter().flatten().collect();
     for (idx, output) in outputs.iter().enumerate() {
         check_overwrites_none(output, &inputs)?;
+        if output.is_dir() {
+            return Err(CliError::input(format!("`{}` is a folder, not a file", output.display()))
+                .hint("name another file"));
+        }
         if outputs[..idx].contains(output) {
             return Err(CliError::input(format!("`{}` is asked for twice", output.display()))
                 .hint("--output, --correct and --trace are different files"));
@@ -256,6 +260,15 @@ fn check_files(args: &AttackArgs, request: &Request, stimuli: &Path) -> Result<(
             return Err(CliError::input(format!("there is no folder `{}`", parent.display()))
                 .hint("make it first, or name another file"));
         }
+    }
+    if let Some(trace) = &args.trace
+        && trace.extension().is_some_and(|ending| ending == "parquet")
+    {
+        return Err(CliError::input(format!(
+            "--trace is written as CSV, and `{}` says Parquet",
+            trace.display()
+        ))
+        .hint("end its name in .csv"));
     }
     if let Some(examples) = &args.examples {
         if examples.exists()
