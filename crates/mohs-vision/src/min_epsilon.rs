@@ -2,10 +2,10 @@
 //!
 //! Each picture is attacked by every attack of a [`Plan`], ε by ε, as the search asks for it
 //! (`search.rs`). Pictures, attacks and restarts share batches: `clerk.rs` collects what runs want
-//! to know and asks the engine one by one, or with full batches where it is told so; one by one, neither the number
-//! of pictures at work nor threads change a number. What came of each ε is kept in the journal
-//! (`attempt.rs`), so that a run that was stopped goes on where it stopped, and an exact search knows
-//! what a fast one found.
+//! to know and asks the engine one by one, or with full batches where it is told so; one by one,
+//! neither the number of pictures at work nor threads change a number. What came of each ε is
+//! kept in the journal (`attempt.rs`), so that a run that was stopped goes on where it stopped, and
+//! an exact search knows what a fast one found.
 //!
 //! A picture that no ε changes is a row that says so. Nothing here knows people's difficulty.
 

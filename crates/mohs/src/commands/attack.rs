@@ -130,8 +130,8 @@ pub(crate) struct AttackArgs {
     /// Pictures at work at the same time: memory, not results
     #[arg(long, default_value = "16", value_name = "N")]
     batch: NonZeroUsize,
-    /// Pictures that the engine gets at once; more are quicker on a GPU, but rows may then depend on --batch and
-    /// --threads
+    /// Pictures that the engine gets at once; more are quicker on a GPU, but rows may then depend
+    /// on --batch and --threads
     #[arg(long, default_value = "1", value_name = "N")]
     engine_batch: NonZeroUsize,
     /// Where attempts are kept [default: .mohs-cache beside the model]
