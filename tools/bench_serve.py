@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Races `mohs serve` against other ways to store trials, with the same crowd on the same machine.
 
-    python3 tools/bench_serve.py [--seconds 8] [--rounds 3] [--at-once 200] [--peers reference psiturk noop]
+    python3 tools/bench_serve.py [--seconds 8] [--rounds 3] [--at-once 200] [--peers toolkit lean psiturk noop]
                                  [--no-alone]
 
-Needs redis-server, Node and npm for `reference` (Node + Express + Redis, as the toolkit of the
-viewing-time paper stores trials: tools/peers/node-redis), and Python for `psiturk` (psiTurk 3.3.1 from
-PyPI, gunicorn and SQLite, as it comes; its pyOpenSSL needs a `cryptography` before 38). Whatever is
-missing is left out and named. `noop` reads a trial, forgets it and says ok: no server can be faster in
-front of this crowd.
+`toolkit` is the design of the viewing-time paper's toolkit, Node + Express + Redis, with the two forms
+that its page sends of each trial; `lean` the same server with one request of JSON for each trial
+(tools/peers/node-redis; both need redis-server, Node and npm). `psiturk` is psiTurk 3.3.1 from PyPI with
+gunicorn and SQLite, as it comes; its pyOpenSSL needs a `cryptography` before 38. Whatever is missing is
+left out and named. `noop` reads a trial, forgets it and says ok: no server can be faster in front of
+this crowd.
 
 The crowd (crates/mohs-serve/examples/crowd, one thread, one keep-alive connection per participant where
 the server keeps it) shares the machine with the server. Sides take turns, --rounds times, and medians
@@ -19,6 +20,7 @@ per second from --sessions open sessions, cold start, memory, and the export of 
 """
 
 import argparse
+import functools
 import json
 import os
 import shutil
@@ -47,11 +49,12 @@ def ours(args, mohs, crowd, study):
     return dict(said, memory_mb=peak, cold_start_s=cold, idle_mb=idle)
 
 
-def reference(args, crowd, wait):
+def node_redis(args, crowd, peer, wait):
     folder = bench.ROOT / "tools" / "peers" / "node-redis"
     if not all(shutil.which(name) for name in ["redis-server", "node", "npm"]):
         return None
-    if not (folder / "node_modules").exists():
+    lock, installed = folder / "package-lock.json", folder / "node_modules" / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
         subprocess.run(["npm", "ci", "--silent"], cwd=folder, check=True)
     store = args.folder / "redis"
     shutil.rmtree(store, ignore_errors=True)
@@ -64,9 +67,9 @@ def reference(args, crowd, wait):
     surroundings = dict(os.environ, PORT=str(port), REDIS_PORT=str(redis_port))
     if wait:
         surroundings["WAIT"] = "1"
-    node = subprocess.Popen(["node", "server.mjs"], cwd=folder, env=surroundings)
-    said = against(args, crowd, "reference", port, "/count", [node, redis])
-    return said
+    node = subprocess.Popen(["node", "server.mjs"], cwd=folder, env=surroundings,
+                            stdout=subprocess.DEVNULL)
+    return against(args, crowd, peer, port, "/count", [node, redis])
 
 
 def psiturk(args, crowd):
@@ -94,7 +97,7 @@ def psiturk(args, crowd):
 def noop(args, crowd):
     port = bench.free_port()
     server = subprocess.Popen([crowd, "--noop", f"127.0.0.1:{port}"])
-    return against(args, crowd, "reference", port, "/count", [server])
+    return against(args, crowd, "lean", port, "/count", [server])
 
 
 def against(args, crowd, peer, port, path, processes):
@@ -128,12 +131,26 @@ DOES = {
                   "sends them; token and hashes checked, answer checked against the plan, journal "
                   "synced to disk; besides, joining, four requests for plans, the first start of each "
                   "block and the completion code per 54 trials",
-    "Node + Express + Redis, as published": "one request: the trial; two writes are handed to Redis, "
-                                            "none is waited for",
-    "the same, waiting for a log that is synced": "one request: the trial; both writes are waited for, "
-                                                  "Redis syncs its log",
+    "reference toolkit (Node + Express + Redis)":
+        "two requests, as its page sends them: how far the participant is, which is stored, and the "
+        "answer, which is printed and handed to Redis in two writes that nobody waits for; HTTPS, which "
+        "the toolkit insists on, is left out",
+    "the same, waiting for a log that is synced":
+        "the same two requests; all writes are waited for, Redis syncs its log",
+    "leaner than the toolkit: one request, nothing printed":
+        "one request: the trial as JSON; two writes are handed to Redis, none is waited for",
+    "the leaner one, waiting for a log that is synced":
+        "one request: the trial as JSON; both writes are waited for, Redis syncs its log",
     "psiTurk 3.3.1, SQLite": "one request: all trials so far, as its page sends them",
     "a server that does nothing": "one request: the trial, read and forgotten",
+}
+
+# What is sent to Node + Express + Redis, and whether it waits for what it stores.
+NODE_REDIS = {
+    "reference toolkit (Node + Express + Redis)": ("toolkit", False),
+    "the same, waiting for a log that is synced": ("toolkit", True),
+    "leaner than the toolkit: one request, nothing printed": ("lean", False),
+    "the leaner one, waiting for a log that is synced": ("lean", True),
 }
 
 
@@ -149,7 +166,7 @@ def main():
     parser.add_argument("--pace", type=float, default=2500)
     parser.add_argument("--sessions", type=int, default=5000)
     parser.add_argument("--arrivals", type=float, default=200, help="sessions that begin per second")
-    parser.add_argument("--peers", nargs="*", default=["reference", "psiturk", "noop"])
+    parser.add_argument("--peers", nargs="*", default=["toolkit", "lean", "psiturk", "noop"])
     parser.add_argument("--no-alone", action="store_true", help="only the race")
     parser.add_argument("--folder", type=Path, default=bench.FOLDER / "race")
     args = parser.parse_args()
@@ -162,10 +179,10 @@ def main():
     print(f"load {os.getloadavg()[0]:.1f} at the start; {args.at_once} participants at once, "
           f"{args.rounds} rounds of {args.seconds:.0f} s each, medians\n", flush=True)
     sides = [("mohs serve", "yes", lambda: ours(args, mohs, crowd, study))]
-    if "reference" in args.peers:
-        sides += [("Node + Express + Redis, as published", "no", lambda: reference(args, crowd, False)),
-                  ("the same, waiting for a log that is synced", "yes",
-                   lambda: reference(args, crowd, True))]
+    for name, (peer, wait) in NODE_REDIS.items():
+        if peer in args.peers:
+            race = functools.partial(node_redis, args, crowd, peer, wait)
+            sides += [(name, "yes" if wait else "no", race)]
     if "psiturk" in args.peers:
         sides += [("psiTurk 3.3.1, SQLite", "yes", lambda: psiturk(args, crowd))]
     if "noop" in args.peers:

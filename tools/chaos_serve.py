@@ -7,9 +7,10 @@
 Simulated participants (crates/mohs-serve/examples/crowd) answer trials over HTTP while requests and
 answers are lost, sent twice and in another order, a share of people leaves in the middle, and the
 server is killed (-9) and started again every so many seconds. Then the export is held against the
-ledger of the crowd: every answered trial must be there once, with its answer, and nothing else; nobody
-may have seen a picture twice; and of trials with good timing, every pair of stimulus and exposure must
-have the same number, give or take one. Ends with 1 if any of this fails.
+ledger of the crowd: every answered trial must be there once, with its answer, and nothing else but
+trials that were begun and never reported, which have none; nobody may have seen a picture twice; and
+of trials with good timing, every pair of stimulus and exposure must have the same number, give or
+take one. Ends with 1 if any of this fails.
 """
 
 import argparse
@@ -80,11 +81,15 @@ def main():
 def compare(ledger, export, asked, per_cell):
     sent = collections.Counter(line.strip() for line in open(ledger) if line.strip())
     stored, seen, cells = collections.Counter(), collections.Counter(), collections.Counter()
-    stimuli = set()
+    stimuli, n_given_up = set(), 0
     for row in csv.DictReader(open(export)):
-        stored[f"{row['session']},{row['trial']},{row['response']}"] += 1
         seen[row["participant"], row["stimulus"]] += 1
         stimuli.add(row["stimulus"])
+        # Begun and never reported: the server says so in a row without an answer.
+        if row["reason"] in ["reopened", "lapsed"] and not row["response"]:
+            n_given_up += 1
+            continue
+        stored[f"{row['session']},{row['trial']},{row['response']}"] += 1
         if row["timing"] == "ok" and not row.get("is_practice") == "1":
             cells[row["stimulus"], row["exposure_ms"]] += 1
     counts = [cells[stimulus, str(ms)] for stimulus in stimuli for ms in EXPOSURES]
@@ -98,7 +103,7 @@ def compare(ledger, export, asked, per_cell):
     if twice:
         failures.append(f"{twice} pictures seen twice by the same person")
     print(f"cells: {min(counts)} to {max(counts)} good trials each, {per_cell} asked for; "
-          f"{sum(counts)} good trials, {sum(counts) / asked - 1:+.2%}")
+          f"{sum(counts)} good trials, {sum(counts) / asked - 1:+.2%}; {n_given_up} begun and never reported")
     if 1 < max(counts) - min(counts) or min(counts) < per_cell:
         failures.append("cells differ by more than one, or are not full")
     return failures

@@ -11,6 +11,7 @@ anything of the victim's changed in the database or in the answers to the victim
 """
 
 import argparse
+import hashlib
 import json
 import os
 import sqlite3
@@ -53,6 +54,14 @@ def join(address, study, who):
                 {"recruiter": "link", "recruiter_id": who, "browser": "chromium", "system": "linux"})
 
 
+def agree(address, joined):
+    """Stores the consent of a session that has just begun: nobody is shown anything before."""
+    body = json.dumps({"kind": "page", "at_ms": 1, "page": "consent", "choices": {}})
+    start = hashlib.sha256(f"{joined['session']}/{joined['epoch']}".encode()).hexdigest()
+    event = {"seq": 1, "body": body, "hash": hashlib.sha256((start + body).encode()).hexdigest()}
+    post(address, f"/api/sessions/{joined['session']}/events", {"events": [event]}, joined["token"])
+
+
 def describe(address, folder, known):
     """Writes the server's document with addresses that exist, so that requests come further."""
     with urllib.request.urlopen(f"http://{address}/openapi.json") as answer:
@@ -92,6 +101,7 @@ def main():
     server = bench.Server(mohs, study, f"sqlite:{database}")
     server.start()
     victim = join(server.address, study.name, "victim")
+    agree(server.address, victim)
     block = post(server.address, f"/api/sessions/{victim['session']}/block", {"screen": SCREEN},
                  victim["token"])
     attacker = join(server.address, study.name, "attacker")

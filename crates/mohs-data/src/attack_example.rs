@@ -23,8 +23,10 @@ pub struct AttackExample {
     pub norm: Norm,
     /// What the attack was after.
     pub goal: Goal,
-    /// The size of the change. From 0 on, finite.
+    /// The ε the attack was given. From 0 on, finite; at most 1 for the largest change of a number.
     pub epsilon: f64,
+    /// The size of the change as it is, which is larger than ε where ε is the length of a step.
+    pub change: Option<f64>,
     /// The right answer.
     pub label: Label,
     /// What the model says before the attack.
@@ -66,6 +68,7 @@ const CLEAN: usize = 7;
 const ANSWER: usize = 8;
 const FILE: usize = 9;
 const BAND: usize = 10;
+const CHANGE: usize = 11;
 
 impl Record for AttackExample {
     const SCHEMA: &'static Schema = &Schema {
@@ -85,6 +88,7 @@ impl Record for AttackExample {
             Column::new("answer", CellKind::Text, &[]),
             Column::new("file", CellKind::Text, &[]),
             Column::new("band", CellKind::Text, &[]),
+            Column::new("change", CellKind::Real, &[]),
         ],
         required: &[MODEL, STIMULUS, ATTACK, EPSILON, LABEL, FILE],
     };
@@ -92,21 +96,24 @@ impl Record for AttackExample {
     fn from_row(row: &Row<'_>) -> Result<Self, FileError> {
         let norms = [Norm::Linf, Norm::L2].map(|norm| (norm.as_str(), norm));
         let goals = [Goal::Fool, Goal::Target, Goal::Correct].map(|goal| (goal.as_str(), goal));
-        let expected = "the size of a change, from 0 on";
-        let epsilon = match row.real(EPSILON)? {
-            Some(value) if 0.0 <= value => value,
-            Some(value) => {
-                return Err(row.bad_value(EPSILON, expected, &value.to_string(), None));
+        let norm = row.word(NORM, &norms)?.unwrap_or(Norm::Linf);
+        let size = |column: usize| match row.real(column)? {
+            Some(value) if !norm.can_be(value) => {
+                Err(row.bad_value(column, norm.sizes(), &value.to_string(), norm.hint(value)))
             }
-            None => return Err(row.bad_value(EPSILON, expected, "", None)),
+            size => Ok(size),
+        };
+        let Some(epsilon) = size(EPSILON)? else {
+            return Err(row.bad_value(EPSILON, norm.sizes(), "", None));
         };
         Ok(Self {
             model: ModelName::new(row.required_text(MODEL)?),
             stimulus: StimulusId::new(row.required_text(STIMULUS)?),
             attack: row.required_text(ATTACK)?.into(),
-            norm: row.word(NORM, &norms)?.unwrap_or(Norm::Linf),
+            norm,
             goal: row.word(GOAL, &goals)?.unwrap_or(Goal::Fool),
             epsilon,
+            change: size(CHANGE)?,
             label: Label::new(row.required_text(LABEL)?),
             clean: row.text(CLEAN).map(Label::new),
             answer: row.text(ANSWER).map(Label::new),
@@ -129,6 +136,7 @@ impl Record for AttackExample {
             Cell::text(self.answer.as_ref().map(Label::as_str)),
             Cell::Text(self.file.to_string_lossy()),
             Cell::text(self.band.as_deref()),
+            Cell::real(self.change),
         ]);
     }
 

@@ -405,6 +405,14 @@ pub enum Caveat {
         /// Rows in all.
         n_all: usize,
     },
+    /// Some models have no row at all for some stimuli, so that models are held against each other
+    /// on different ones.
+    ModelsSawOthers {
+        /// Models with fewer rows than there are stimuli, each with its rows.
+        models: Vec<(String, usize)>,
+        /// Stimuli in all.
+        n_all: usize,
+    },
     /// Some bands have few stimuli.
     FewInBand {
         /// The bands.
@@ -486,6 +494,21 @@ pub enum Caveat {
         largest: f64,
         /// The one that restricted means end at.
         used: f64,
+        /// Attacks that went no further than that, while others did.
+        #[serde(default)]
+        cut_by: Vec<String>,
+    },
+    /// ε is the length of a step for some attacks and the whole change for others.
+    StepLengths {
+        /// Attacks whose ε is the length of a step.
+        attacks: Vec<String>,
+    },
+    /// Some examples are of models, stimuli or attacks that no row is about.
+    ForeignExamples {
+        /// Examples concerned.
+        n_examples: usize,
+        /// Examples in all.
+        n_all: usize,
     },
     /// Some bands have few stimuli that could be attacked.
     FewAttacked {
@@ -520,6 +543,11 @@ pub enum Caveat {
     },
     /// The order of levels names some that no stimulus has.
     LevelsWithoutStimuli {
+        /// The levels.
+        levels: Vec<String>,
+    },
+    /// Stimuli of some levels were shown to no model.
+    LevelsNotShown {
         /// The levels.
         levels: Vec<String>,
     },
@@ -631,6 +659,7 @@ impl Caveat {
             Self::FailedPredictions { .. } => "failed-predictions",
             Self::UnjudgedPredictions { .. } => "unjudged-predictions",
             Self::PartOfPredictions { .. } => "part-of-predictions",
+            Self::ModelsSawOthers { .. } => "models-saw-others",
             Self::FewInBand { .. } => "few-in-band",
             Self::FewClasses { .. } => "few-classes",
             Self::SeveralDatasets { .. } => "several-datasets",
@@ -641,12 +670,15 @@ impl Caveat {
             Self::FailedAttacks { .. } => "failed-attacks",
             Self::ManySurvived { .. } => "many-survived",
             Self::HorizonsDiffer { .. } => "horizons-differ",
+            Self::StepLengths { .. } => "step-lengths",
+            Self::ForeignExamples { .. } => "foreign-examples",
             Self::FewAttacked { .. } => "few-attacked",
             Self::FastNotAudited { .. } => "fast-not-audited",
             Self::MaskedGradients { .. } => "masked-gradients",
             Self::CleanAnswersDiffer { .. } => "clean-answers-differ",
             Self::StimuliWithoutLevel { .. } => "stimuli-without-level",
             Self::LevelsWithoutStimuli { .. } => "levels-without-stimuli",
+            Self::LevelsNotShown { .. } => "levels-not-shown",
             Self::LevelsTied { .. } => "levels-tied",
             Self::IncompleteCells { .. } => "incomplete-cells",
             Self::SingleChains { .. } => "single-chains",

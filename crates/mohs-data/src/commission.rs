@@ -13,8 +13,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::format::document;
-use crate::{ClassesEntry, EndpointEntry, FileError, Problem, Seed};
+use crate::{ClassesEntry, EndpointEntry, FileError, Label, Problem, Seed, nearest};
 
+use plan::distinct;
 pub use plan::{DrawPlan, PlannedAttribute, PlannedStep, plain_name};
 pub use prompt::Prompt;
 
@@ -105,18 +106,32 @@ impl Commission {
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
         document::check_toml_version(path, text, "commission", Self::VERSION)?;
         let commission: Self = document::parse_toml(path, text)?;
-        commission.check().map_err(|(key, expected, found)| {
-            let problem = Problem::BadValue { expected, found, hint: None };
-            document::at_key(FileError::new(path, problem).in_column(&key), text)
-        })?;
+        commission.check().map_err(|slip| document::at_key(slip.in_file(path), text))?;
         Ok(commission)
     }
 
-    /// Finds what cannot be meant: the key, what it should be, what it is.
-    fn check(&self) -> Result<(), (String, String, String)> {
+    /// Checks the classes that `draw.toml` names, wherever they are listed; `path` is only for
+    /// errors.
+    pub fn check_classes(path: &Path, classes: &[Label]) -> Result<(), FileError> {
+        let names: Vec<String> = classes.iter().map(ToString::to_string).collect();
+        distinct("classes", "class", names.iter()).map_err(|slip| Slip::from(slip).in_file(path))
+    }
+
+    /// Finds what cannot be meant.
+    fn check(&self) -> Result<(), Slip> {
         let bad = |key: &str, expected: &str, found: String| {
-            Err((key.to_owned(), expected.to_owned(), found))
+            let (key, expected) = (key.to_owned(), expected.to_owned());
+            Err(Slip { key, expected, found, hint: None })
         };
+        if self.name.trim().is_empty() {
+            return bad("name", "a short name", self.name.clone());
+        }
+        if let ClassesEntry::List(names) = &self.classes {
+            distinct("classes", "class", names.iter())?;
+        }
+        if !self.attributes.is_empty() {
+            distinct("attributes", "attribute", self.attributes.iter())?;
+        }
         let counts = [
             ("n_attributes", self.n_attributes, MOST_ATTRIBUTES),
             ("per_level", self.per_level, Self::MOST_PER_LEVEL),
@@ -133,8 +148,8 @@ impl Commission {
         if self.version == 0 {
             return bad("version", "1 or more", "0".to_owned());
         }
-        if let Some(template) = self.template.as_ref().filter(|text| !text.contains("{class}")) {
-            return bad("template", "a text with {class}", template.clone());
+        if let Some(template) = &self.template {
+            check_template(template)?;
         }
         if let Some(name) = &self.seed_parameter
             && ["", "model", "prompt", "n"].contains(&name.as_str())
@@ -160,6 +175,54 @@ impl Commission {
     }
 }
 
+/// A value that cannot be meant.
+struct Slip {
+    key: String,
+    expected: String,
+    found: String,
+    hint: Option<String>,
+}
+
+impl Slip {
+    fn in_file(self, path: &Path) -> FileError {
+        let Slip { key, expected, found, hint } = self;
+        FileError::new(path, Problem::BadValue { expected, found, hint }).in_column(&key)
+    }
+}
+
+impl From<(&'static str, String, String)> for Slip {
+    fn from((key, expected, found): (&'static str, String, String)) -> Self {
+        Slip { key: key.to_owned(), expected, found, hint: None }
+    }
+}
+
+/// What a template is filled with.
+const PLACES: [&str; 3] = ["class", "attribute", "value"];
+
+/// Refuses what would be painted as it stands, and what would paint all steps alike.
+fn check_template(template: &str) -> Result<(), Slip> {
+    let slip = |expected: &str, found: &str, hint| {
+        let (key, expected) = ("template".to_owned(), expected.to_owned());
+        Err(Slip { key, expected, found: found.to_owned(), hint })
+    };
+    let mut rest = template;
+    while let Some(start) = rest.find(['{', '}']) {
+        let end = rest[start..].find('}').map_or(rest.len(), |at| start + at + 1);
+        let place = &rest[start..end];
+        let name = place.trim_matches(['{', '}', ' ']);
+        if !PLACES.iter().any(|known| place == format!("{{{known}}}")) {
+            let near = nearest(&name.to_lowercase(), PLACES);
+            let hint = near.map(|near| format!("did you mean `{{{near}}}`?"));
+            return slip("a text in which braces are {class}, {attribute} or {value}", place, hint);
+        }
+        rest = &rest[end..];
+    }
+    if !template.contains("{class}") || !template.contains("{value}") {
+        return slip("a text with {class} and {value}, which steps differ in", template, None);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +246,14 @@ mod tests {
     fn what_cannot_be_meant_is_refused_with_its_line() {
         for (more, complaint) in [
             ("per_level = 0", "draw.toml:4: `per_level` should be from 1 to 9999, found `0`"),
-            ("template = \"a cat\"", "a text with {class}"),
+            ("template = \"a cat\"", "a text with {class} and {value}"),
+            ("template = \"a {class}\"", "a text with {class} and {value}"),
+            ("template = \"{class} {value} {foo}\"", "{attribute} or {value}, found `{foo}`"),
+            ("template = \"{class} {value} {\"", "{attribute} or {value}, found `{`"),
+            ("template = \"{class} {value} }\"", "{attribute} or {value}, found `}`"),
+            ("attributes = [\"size\", \"odd light\", \"Odd-light\"]", "draw.toml:4: `attributes`"),
+            ("attributes = [\"size\", \" \"]", "a name for each attribute"),
+            ("attributes = [\"?!\"]", "a name with a letter or a digit"),
             ("max_cost = 5.0", "left out where no price is given"),
             ("seed_parameter = \"prompt\"", "what the painter calls a seed"),
             ("redraws = 100", "at most 99"),
@@ -192,8 +262,41 @@ mod tests {
             let error = parse(more).unwrap_err();
             assert!(error.contains(complaint), "{error}");
         }
+        for (classes, complaint) in [
+            ("[]", "draw.toml:3: `classes` should be one class or more, found `none`"),
+            ("[\"mug\", \"Mug\"]", "names that differ in letters and digits, found `mug, Mug`"),
+            ("[\"mug\", \"\"]", "a name for each class"),
+        ] {
+            let text = format!("{LEAST}{PAINTER}").replace("[\"mug\"]", classes);
+            let error = Commission::parse(Path::new("draw.toml"), &text).unwrap_err().to_string();
+            assert!(error.contains(complaint), "{error}");
+        }
         let bad = format!("{LEAST}{PAINTER}key_env = \"sk-very-secret\"\n");
         let error = Commission::parse(Path::new("draw.toml"), &bad).unwrap_err().to_string();
         assert!(error.contains("painter.key_env") && !error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn a_slip_in_a_template_is_told_with_what_may_be_meant() {
+        for (template, meant) in [
+            ("{class} {valeu}", Some("did you mean `{value}`?")),
+            ("{Class} {value}", Some("did you mean `{class}`?")),
+            ("{ class } {value}", Some("did you mean `{class}`?")),
+            ("{class} {value} {something}", None),
+        ] {
+            let hint = check_template(template).map_err(|slip| slip.hint).unwrap_err();
+            assert_eq!(hint.as_deref(), meant, "{template}");
+        }
+    }
+
+    #[test]
+    fn classes_of_a_file_are_checked_as_those_of_a_list() {
+        let check = |names: &[&str]| {
+            let classes: Vec<Label> = names.iter().copied().map(Label::new).collect();
+            Commission::check_classes(Path::new("draw.toml"), &classes).map_err(|e| e.to_string())
+        };
+        assert_eq!(check(&["mug", "owl, snowy"]), Ok(()));
+        assert!(check(&["mug", "mug"]).unwrap_err().starts_with("draw.toml: `classes`"));
+        assert!(check(&[&"m".repeat(101)]).unwrap_err().contains("at most 100 bytes"));
     }
 }

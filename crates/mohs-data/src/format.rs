@@ -22,6 +22,7 @@ pub mod response_matrix;
 mod stimuli;
 pub mod table;
 
+pub use document::read_prose;
 pub use noun::noun_of;
 pub use stimuli::{folder_of_stimuli, read_stimuli};
 pub use table::{ReadOptions, TableReader, TableWriter, read_all, write_all};

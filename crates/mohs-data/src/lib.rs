@@ -63,6 +63,7 @@ pub use study::{
     Allocation, BeepDesign, BlockOrder, Crop, Cue, Degradation, DegradationKind, ExclusionRules,
     FlashDesign, Gate, MaskForm, MvtRule, PageOptions, PairsDesign, PairsWithin, PrepareOptions,
     RateDesign, SafetyOptions, ScoreOptions, ScreenRules, SimulateOptions, Study, Task,
+    is_web_address,
 };
 pub use training::TrainingPlan;
 pub use trial::{TimingVerdict, Trial};

@@ -246,22 +246,22 @@ impl Record for MinEpsilon {
     };
 
     fn from_row(row: &Row<'_>) -> Result<Self, FileError> {
-        let norm =
-            row.word(NORM, &[(Norm::Linf.as_str(), Norm::Linf), (Norm::L2.as_str(), Norm::L2)]);
+        let norms = [Norm::Linf, Norm::L2].map(|norm| (norm.as_str(), norm));
+        let norm = row.word(NORM, &norms)?.unwrap_or(Norm::Linf);
         let goals = [Goal::Fool, Goal::Target, Goal::Correct].map(|goal| (goal.as_str(), goal));
         let hows = [How::Exact, How::Fast, How::Audited, How::Bound].map(|how| (how.as_str(), how));
         Ok(Self {
             model: ModelName::new(row.required_text(MODEL)?),
             stimulus: StimulusId::new(row.required_text(STIMULUS)?),
             attack: row.required_text(ATTACK)?.into(),
-            norm: norm?.unwrap_or(Norm::Linf),
+            norm,
             goal: row.word(GOAL, &goals)?.unwrap_or(Goal::Fool),
             settings: row.text(SETTINGS).unwrap_or_default().into(),
             label: Label::new(row.required_text(LABEL)?),
             clean: row.text(CLEAN).map(Label::new),
-            search: search(row)?,
+            search: search(row, norm)?,
             how: row.word(HOW, &hows)?.unwrap_or(How::Exact),
-            fast: fast(row)?,
+            fast: fast(row, norm)?,
             n_forward: row.whole(N_FORWARD)?.unwrap_or(0),
             n_gradient: row.whole(N_GRADIENT)?.unwrap_or(0),
             flags: flags(row)?,
@@ -311,43 +311,80 @@ impl Record for MinEpsilon {
     }
 }
 
-fn search(row: &Row<'_>) -> Result<Search, FileError> {
+fn search(row: &Row<'_>, norm: Norm) -> Result<Search, FileError> {
     let words = [(FOUND, 0), (SURVIVED, 1), (NOT_ATTACKED, 2), (FAILED, 3)];
     match row.word(OUTCOME, &words)? {
         Some(0) => {
-            let epsilon = size(row, EPSILON)?;
+            let epsilon = size(row, EPSILON, norm)?;
             let answer = row.text(ANSWER).map(Label::new);
+            if let Some(up_to) = row.real(UP_TO)?
+                && up_to < epsilon
+            {
+                let hint = "`up_to` is the largest ε that was tried; leave it empty where one was \
+                            found";
+                let expected = format!("at most `up_to`, {up_to}");
+                let found = epsilon.to_string();
+                return Err(row.bad_value(EPSILON, &expected, &found, Some(hint.into())));
+            }
             Ok(Search::Found { epsilon, answer })
         }
-        Some(1) => Ok(Search::Survived { up_to: size(row, UP_TO)? }),
+        Some(1) => Ok(Search::Survived { up_to: size(row, UP_TO, norm)? }),
         Some(2) => Ok(Search::NotAttacked),
         _ => Ok(Search::Failed(FailureReason::new(row.text(REASON).unwrap_or_default()))),
     }
 }
 
+impl Norm {
+    /// Returns whether a change can be as large as this.
+    pub(crate) fn can_be(self, size: f64) -> bool {
+        match self {
+            Norm::Linf => (0.0..=1.0).contains(&size),
+            Norm::L2 => size.is_finite() && 0.0 <= size,
+        }
+    }
+
+    /// Returns what the size of a change should be, in words.
+    pub(crate) fn sizes(self) -> &'static str {
+        match self {
+            Norm::Linf => "the size of a change, from 0 to 1",
+            Norm::L2 => "the size of a change, from 0 on",
+        }
+    }
+
+    /// Returns what to do about a size that cannot be.
+    pub(crate) fn hint(self, size: f64) -> Option<String> {
+        let hint = "pixels are from 0 to 1: divide by 255, where they were from 0 to 255";
+        (self == Norm::Linf && 1.0 < size).then(|| hint.to_owned())
+    }
+}
+
 /// The size of a change, which must be there.
-fn size(row: &Row<'_>, column: usize) -> Result<f64, FileError> {
-    let expected = "the size of a change, from 0 on";
+fn size(row: &Row<'_>, column: usize, norm: Norm) -> Result<f64, FileError> {
     match row.real(column)? {
-        Some(value) if 0.0 <= value => Ok(value),
-        Some(value) => Err(row.bad_value(column, expected, &value.to_string(), None)),
+        Some(value) if norm.can_be(value) => Ok(value),
+        Some(value) => {
+            Err(row.bad_value(column, norm.sizes(), &value.to_string(), norm.hint(value)))
+        }
         None => {
             let hint = "rows `found` have `epsilon`, rows `survived` have `up_to`".to_owned();
-            Err(row.bad_value(column, expected, "", Some(hint)))
+            Err(row.bad_value(column, norm.sizes(), "", Some(hint)))
         }
     }
 }
 
-fn fast(row: &Row<'_>) -> Result<Option<FastAnswer>, FileError> {
+fn fast(row: &Row<'_>, norm: Norm) -> Result<Option<FastAnswer>, FileError> {
     let Some(text) = row.text(FAST) else { return Ok(None) };
     if text == SURVIVED {
         return Ok(Some(FastAnswer::Survived));
     }
-    match text.parse::<f64>() {
-        Ok(epsilon) if epsilon.is_finite() && 0.0 <= epsilon => {
-            Ok(Some(FastAnswer::Found(epsilon)))
+    let epsilon = text.parse::<f64>().ok();
+    match epsilon.filter(|epsilon| norm.can_be(*epsilon)) {
+        Some(epsilon) => Ok(Some(FastAnswer::Found(epsilon))),
+        None => {
+            let expected = format!("{}, or `survived`", norm.sizes());
+            let hint = epsilon.and_then(|epsilon| norm.hint(epsilon));
+            Err(row.bad_value(FAST, &expected, &text, hint))
         }
-        _ => Err(row.bad_value(FAST, "the size of a change or `survived`", &text, None)),
     }
 }
 
@@ -409,7 +446,7 @@ mod tests {
             let csv = format!("model,stimulus,attack,label,outcome,epsilon,up_to\n{cells}\n");
             read(&csv).unwrap_err().to_string()
         };
-        let wants_a_size = "should be the size of a change, from 0 on, found";
+        let wants_a_size = "should be the size of a change, from 0 to 1, found";
         let found = first("m,a,pgd,mug,found,,");
         assert!(found.contains(&format!("`epsilon` {wants_a_size} nothing")), "{found}");
         let survived = first("m,a,pgd,mug,survived,0.1,");
@@ -421,5 +458,23 @@ mod tests {
             unknown.contains("`outcome` should be") && unknown.contains("`fooled`"),
             "{unknown}"
         );
+    }
+
+    #[test]
+    fn a_change_of_a_number_is_at_most_1_and_its_square_root_of_squares_may_be_more() {
+        let read = |norm: &str, cells: &str| {
+            let header = "model,stimulus,attack,norm,label,outcome,epsilon,up_to,fast";
+            read(&format!("{header}\nm,a,pgd,{norm},mug,{cells}\n"))
+        };
+        for cells in ["found,8,,", "survived,,8,", "found,0.01,,8"] {
+            assert!(read("l2", cells).is_ok(), "{cells}");
+            let error = read("linf", cells).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains("from 0 to 1") && text.contains("`8`"), "{text}");
+            assert!(error.hint().is_some_and(|hint| hint.contains("divide by 255")), "{error:?}");
+        }
+        assert!(read("linf", "found,1,1,").is_ok());
+        let text = read("linf", "found,0.02,0.01,").unwrap_err().to_string();
+        assert!(text.contains("at most `up_to`, 0.01") && text.contains("`0.02`"), "{text}");
     }
 }

@@ -4,6 +4,7 @@
 //! that follow the viewing-time paper.
 
 mod hosting;
+mod ranges;
 mod task_design;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::{FileError, Millis, Problem, TimingVerdict};
 
 pub use hosting::{
     Crop, Degradation, DegradationKind, MaskForm, PageOptions, PrepareOptions, SafetyOptions,
-    ScreenRules,
+    ScreenRules, is_web_address,
 };
 pub use task_design::{
     Allocation, BeepDesign, BlockOrder, Cue, FlashDesign, Gate, PairsDesign, PairsWithin,
@@ -278,39 +279,7 @@ impl Study {
         {
             return bad("id", "1 to 60 lower-case letters, digits and hyphens", id.clone());
         }
-        let exposures = &self.flash.exposures_ms;
-        let ascending = exposures.windows(2).all(|pair| pair[0] < pair[1]);
-        let in_range = exposures.iter().all(|ms| (1.0..3_600_000.0).contains(&ms.value()));
-        if exposures.is_empty() || !ascending || !in_range {
-            let found = exposures.iter().map(|ms| ms.value().to_string()).collect::<Vec<_>>();
-            let expected = "one or more milliseconds, from 1 up, ascending";
-            return bad("flash.exposures_ms", expected, found.join(", "));
-        }
-        let beeps = &self.beep.beeps_ms;
-        let are_beeps = beeps.iter().all(|ms| (10.0..3_600_000.0).contains(&ms.value()));
-        if beeps.is_empty() || !beeps.windows(2).all(|pair| pair[0] < pair[1]) || !are_beeps {
-            let found = beeps.iter().map(|ms| ms.value().to_string()).collect::<Vec<_>>();
-            let expected = "one or more milliseconds, from 10 up, ascending";
-            return bad("beep.beeps_ms", expected, found.join(", "));
-        }
-        let counts = [
-            ("flash.participants_per_cell", self.flash.participants_per_cell),
-            ("flash.trials_per_participant", self.flash.trials_per_participant),
-            ("beep.trials_per_block", self.beep.trials_per_block),
-            ("beep.participants", self.beep.participants),
-            ("pairs.pairs_per_stimulus", self.pairs.pairs_per_stimulus),
-            ("pairs.judgements_per_pair", self.pairs.judgements_per_pair),
-            ("pairs.trials_per_participant", self.pairs.trials_per_participant),
-            ("rate.participants_per_stimulus", self.rate.participants_per_stimulus),
-            ("rate.trials_per_participant", self.rate.trials_per_participant),
-            ("page.trials_between_breaks", self.page.trials_between_breaks),
-            ("page.lease_minutes", self.page.lease_minutes as usize),
-        ];
-        for (key, count) in counts {
-            if count == 0 {
-                return bad(key, "1 or more", "0".into());
-            }
-        }
+        self.check_ranges(&bad)?;
         let shares = [
             ("score.criterion", Some(self.score.criterion)),
             ("score.guess_rate", self.score.guess_rate),
@@ -334,16 +303,6 @@ impl Study {
             let key = "exclusions.min_accuracy_at_longest";
             return bad(key, "a share from 0 to 1", accuracy.to_string());
         }
-        let rules = &self.exclusions;
-        let times =
-            [("exclusions.min_rt_ms", rules.min_rt_ms), ("exclusions.max_rt_ms", rules.max_rt_ms)];
-        for (key, time) in times {
-            if let Some(time) = time
-                && time.value() <= 0.0
-            {
-                return bad(key, "milliseconds above 0", time.value().to_string());
-            }
-        }
         if self.score.n_resamples < 100 {
             let found = self.score.n_resamples.to_string();
             return bad("score.n_resamples", "100 or more", found);
@@ -366,21 +325,27 @@ impl Study {
             let found = self.prepare.side_px.to_string();
             return bad("prepare.side_px", "a side of 16 to 2048 pixels", found);
         }
-        if !(0.1..=60.0).contains(&self.screen.size_deg) {
-            let found = self.screen.size_deg.to_string();
-            return bad("screen.size_deg", "0.1 to 60 degrees", found);
-        }
-        if !(16..=4_096).contains(&self.screen.size_px) {
-            let found = self.screen.size_px.to_string();
-            return bad("screen.size_px", "a side of 16 to 4096 pixels", found);
-        }
         if !["en", "de"].contains(&self.page.language.as_str()) {
             return bad("page.language", "`en` or `de`", self.page.language.clone());
         }
+        self.screen.check(&bad)?;
+        if let Some(problem) = self.screen.unknown_browser() {
+            return Err(FileError::new(path, problem).in_column("screen.short_exposures_in"));
+        }
+        self.page.check(&bad)?;
+        self.safety.check(&bad)?;
         self.check_conditions(&bad)?;
         for (idx, label) in self.labels.iter().enumerate() {
-            if self.labels[..idx].contains(label) {
-                return bad("labels", "labels without repetition", label.clone());
+            if label.trim().is_empty() {
+                return bad("labels", "labels that are not empty", format!("{label:?}"));
+            }
+            let is_like = |other: &&String| other.split_whitespace().eq(label.split_whitespace());
+            if let Some(other) = self.labels[..idx].iter().find(is_like) {
+                if other == label {
+                    return bad("labels", "labels without repetition", label.clone());
+                }
+                let expected = "labels that differ in more than blanks";
+                return bad("labels", expected, format!("{other:?} and {label:?}"));
             }
         }
         Ok(())

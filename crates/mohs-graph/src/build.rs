@@ -164,7 +164,7 @@ impl Builder {
             let fact = self.facts.get(&value.0);
             self.graph.outputs.push(Port {
                 name: value.0.clone(),
-                element_type: fact.map_or(ElementType::F32, |fact| fact.element_type),
+                element_type: fact.map_or(ElementType::F32, |fact| fact.element_type.or_f32()),
                 shape: fact.and_then(|fact| fact.shape.clone()),
             });
         }
@@ -461,7 +461,7 @@ impl Builder {
 
     /// `x` as another type.
     pub fn cast(&mut self, x: &Value, to: ElementType) -> Result<Value, BuildError> {
-        if self.element_type(x) == to {
+        if self.element_type(x) == to || to == ElementType::UNKNOWN {
             return Ok(x.clone());
         }
         self.op("Cast", &[x], vec![("to", Attribute::Int(i64::from(to.to_onnx())))])

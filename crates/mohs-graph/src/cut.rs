@@ -89,7 +89,7 @@ fn port(graph: &Graph, facts: &Facts, name: &str) -> Result<Port, CutError> {
         let fact = facts.get(name);
         return Ok(Port {
             name: name.to_owned(),
-            element_type: fact.map_or(ElementType::F32, |fact| fact.element_type),
+            element_type: fact.map_or(ElementType::F32, |fact| fact.element_type.or_f32()),
             shape: fact.and_then(|fact| fact.shape.clone()),
         });
     }
@@ -159,7 +159,7 @@ pub fn values(graph: &Graph) -> Result<Vec<ValueLine>, InferError> {
         ValueLine {
             name: name.to_owned(),
             op,
-            element_type: fact.map_or(ElementType::F32, |fact| fact.element_type),
+            element_type: fact.map_or(ElementType::F32, |fact| fact.element_type.or_f32()),
             shape: fact.and_then(|fact| fact.shape.clone()),
         }
     };

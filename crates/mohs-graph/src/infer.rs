@@ -4,6 +4,7 @@
 //! Works on graphs in the house dialect. A value about which nothing is known has no shape; that
 //! is not an error here, but whoever needs the shape says so. Contradictions are errors.
 
+mod element_type;
 mod elementwise;
 mod index;
 mod layout;
@@ -142,6 +143,9 @@ pub(crate) fn start(graph: &Graph) -> Facts {
 
 /// Adds what the file says about a value to what was found; what was found goes first.
 pub(crate) fn completed(mut fact: Fact, note: &Port) -> Fact {
+    if fact.element_type == ElementType::UNKNOWN {
+        fact.element_type = note.element_type;
+    }
     let Some(noted) = &note.shape else {
         return fact;
     };
@@ -186,7 +190,7 @@ pub fn node_facts(node: &Node, facts: &Facts) -> Result<Vec<Fact>, InferError> {
     let mut found = found.unwrap_or_else(|| Ok(Vec::new()))?;
     found.truncate(node.outputs.len());
     while found.len() < node.outputs.len() {
-        found.push(Fact::of_type(scope.element_type(0)));
+        found.push(Fact::of_type(element_type::of_output(&scope, found.len())));
     }
     Ok(found)
 }

@@ -58,7 +58,9 @@ impl Rewriter {
         self.graph.notes.retain(|name, _| noted.contains(name));
         for port in &mut self.graph.outputs {
             if let Some(fact) = self.facts.get(&port.name) {
-                port.element_type = fact.element_type;
+                if fact.element_type != ElementType::UNKNOWN {
+                    port.element_type = fact.element_type;
+                }
                 if let Some(shape) = &fact.shape {
                     port.shape = Some(shape.clone());
                 }

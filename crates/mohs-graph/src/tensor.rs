@@ -30,6 +30,9 @@ pub enum ElementType {
 }
 
 impl ElementType {
+    /// A type that nobody knows, which the format calls undefined.
+    pub const UNKNOWN: ElementType = ElementType::Other(0);
+
     /// The type with this number in the ONNX format.
     pub fn from_onnx(code: i32) -> ElementType {
         match code {
@@ -58,9 +61,15 @@ impl ElementType {
         }
     }
 
-    /// Whether a gradient can flow through values of this type.
+    /// This type, or 32-bit floats where nobody knows it: what a port of a network has to say.
+    #[must_use]
+    pub fn or_f32(self) -> ElementType {
+        if self == ElementType::UNKNOWN { ElementType::F32 } else { self }
+    }
+
+    /// Whether a gradient can flow through values of this type; it may through unknown ones.
     pub fn is_float(self) -> bool {
-        matches!(self, ElementType::F32 | ElementType::F64)
+        matches!(self, ElementType::F32 | ElementType::F64 | ElementType::UNKNOWN)
     }
 }
 
@@ -74,6 +83,7 @@ impl fmt::Display for ElementType {
             ElementType::I8 => "i8",
             ElementType::U8 => "u8",
             ElementType::Bool => "bool",
+            ElementType::Other(0) => "unknown type",
             ElementType::Other(4) => "u16",
             ElementType::Other(5) => "i16",
             ElementType::Other(8) => "text",

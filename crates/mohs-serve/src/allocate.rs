@@ -1,6 +1,6 @@
 //! Which cells a participant gets: the least filled first, spread evenly. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mohs_score::draw::Draw;
 
@@ -44,8 +44,7 @@ pub fn choose<'a>(
     let (mut sources, mut labels) = (Numbers::default(), Numbers::default());
     let mut left: Vec<Vec<Left<'_>>> = Vec::new();
     for group in groups {
-        let free = group.iter().filter(|candidate| !history.sources.contains(candidate.source));
-        let left_of_group = free.map(|candidate| Left {
+        let left_of_group = group.iter().map(|candidate| Left {
             candidate: *candidate,
             source: sources.of(candidate.source),
             label: labels.of(candidate.label),
@@ -54,7 +53,8 @@ pub fn choose<'a>(
     }
     let n_before = |label: &&str| *history.n_by_label.get(*label).unwrap_or(&0);
     let mut n_by_label: Vec<usize> = labels.names.iter().map(n_before).collect();
-    let mut is_taken = vec![false; sources.names.len()];
+    let is_known = |source: &&str| history.sources.contains(*source);
+    let mut is_taken: Vec<bool> = sources.names.iter().map(is_known).collect();
     let mut chosen: Vec<(usize, Candidate<'a>)> = Vec::new();
     while chosen.len() < n {
         let mut best: Option<(usize, &Left<'_>, Rank)> = None;
@@ -97,7 +97,7 @@ struct Left<'a> {
 /// Numbers for names, in the order in which they come.
 #[derive(Default)]
 struct Numbers<'a> {
-    by_name: BTreeMap<&'a str, usize>,
+    by_name: HashMap<&'a str, usize>,
     names: Vec<&'a str>,
 }
 

@@ -33,6 +33,8 @@ pub struct Parts {
     pub trusts_proxy: bool,
     /// Whether cookies may only travel encrypted.
     pub is_encrypted: bool,
+    /// Where people reach the server, as browsers write origins.
+    pub public_origin: Option<String>,
     /// Who is told why a request failed.
     pub log: Log,
     /// What was counted since the start.
@@ -64,6 +66,10 @@ pub struct Setup {
     pub trusts_proxy: bool,
     /// Whether people reach the server over HTTPS.
     pub is_encrypted: bool,
+    /// Where people reach the server, as browsers write origins, where that is known.
+    pub public_origin: Option<String>,
+    /// Whether the store is the study's own: one of another name in it is most likely the same.
+    pub has_own_store: bool,
     /// Who is told why requests fail.
     pub log: Log,
 }
@@ -71,7 +77,14 @@ pub struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         let log: Log = Arc::new(|_| ());
-        Self { clock: Clock::System, trusts_proxy: false, is_encrypted: false, log }
+        Self {
+            clock: Clock::System,
+            trusts_proxy: false,
+            is_encrypted: false,
+            public_origin: None,
+            has_own_store: false,
+            log,
+        }
     }
 }
 
@@ -114,6 +127,15 @@ impl App {
                 let (name, stored) = (name.clone(), task.clone());
                 return Err(LaunchError::OtherTask { name, stored, found }.into());
             }
+            // An `id` that was written down is meant; one that follows from the name may not be.
+            if setup.has_own_store && hosted.study.id.is_none() {
+                let name = hosted.name.clone();
+                let others = store.write(move |tx| design::others_instead(tx, &name)).await?;
+                if !others.is_empty() {
+                    let name = hosted.name.clone();
+                    return Err(LaunchError::OtherName { name, others }.into());
+                }
+            }
             let kept = Arc::clone(hosted);
             let changes = store.write(move |tx| design::keep(tx, &kept)).await?;
             if !changes.is_empty() {
@@ -135,6 +157,7 @@ impl App {
             limits: Limits::new(PER_SECOND, BURST),
             trusts_proxy: setup.trusts_proxy,
             is_encrypted: setup.is_encrypted,
+            public_origin: setup.public_origin,
             log: setup.log,
             counts: Counts::default(),
         })))

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 pub use self::people::{Crowd, Person};
 pub use self::transport::{Http, InProcess};
+use crate::store::session::CONSENT;
 use crate::token::sha256;
 use crate::wire::{
     Ack, BeepReport, Block, BlockAnswer, BlockRequest, EndAnswer, EndRequest, Event, EventBatch,
@@ -248,9 +249,20 @@ impl<T: Transport> Bot<T> {
         self.ask("withdraw", &WithdrawRequest { delete_my_data: true }).await
     }
 
+    /// Agrees to take part, unless that was done before; nobody is shown anything without.
+    pub async fn agree(&mut self) -> Result<(), BotError> {
+        if !self.joined.pages_done.iter().any(|page| page == CONSENT) {
+            self.page(CONSENT);
+            self.flush().await?;
+            self.joined.pages_done.push(CONSENT.into());
+        }
+        Ok(())
+    }
+
     /// Does all trials, and returns how the session ended.
     pub async fn take_part(&mut self, person: &mut impl Answers) -> Result<Ended, BotError> {
-        for page in ["consent", "gate", "instructions"] {
+        self.agree().await?;
+        for page in ["gate", "instructions"] {
             self.page(page);
         }
         self.flush().await?;

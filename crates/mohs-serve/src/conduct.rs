@@ -8,6 +8,7 @@ pub mod end;
 pub mod join;
 pub mod launch;
 pub mod lease;
+pub mod proof;
 pub mod receive;
 pub mod recover;
 pub mod withdraw;

@@ -16,6 +16,7 @@ use crate::hosted::Hosted;
 use crate::store::StoreError;
 use crate::store::connection::Connection;
 use crate::store::design::{self, Shown, StimulusRow};
+use crate::store::study;
 
 /// Something that is another now than when data were collected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,20 @@ pub fn keep(tx: &mut dyn Connection, hosted: &Hosted) -> Result<Vec<Change>, Sto
         design::set_stimulus(tx, study, of, now)?;
     }
     Ok(Vec::new())
+}
+
+/// Returns the other studies of a database that have data, where this one has none.
+pub fn others_instead(tx: &mut dyn Connection, study: &str) -> Result<Vec<String>, StoreError> {
+    let mut others = Vec::new();
+    for (name, _) in study::all(tx)? {
+        if design::has_data(tx, &name)? {
+            if name == study {
+                return Ok(Vec::new());
+            }
+            others.push(name);
+        }
+    }
+    Ok(others)
 }
 
 /// A database without keys is of a time before they were kept, and is taken as it is.

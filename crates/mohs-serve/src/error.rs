@@ -25,15 +25,27 @@ pub enum ApiError {
     /// The study wants an id of a recruiter.
     #[error("an id of a recruiter is missing")]
     IdMissing,
+    /// Nothing is shown to anybody who has not agreed.
+    #[error("the consent of this session is not stored")]
+    ConsentMissing,
     /// No token, or one that is not ours.
     #[error("the token is not ours")]
     TokenBad,
     /// The token is of another session.
     #[error("the token is of another session")]
     TokenForeign,
+    /// The screen or the browser can show none of the exposures.
+    #[error("the screen or the browser can show none of the study's exposures")]
+    ScreenUnfit,
     /// The session was opened anew elsewhere.
     #[error("the session was opened anew elsewhere")]
     EpochOver,
+    /// The session has ended, and the browser did not prove that it was its own.
+    #[error("the session is over")]
+    SessionOver,
+    /// This is for the browser in which the session began.
+    #[error("the session began in another browser")]
+    ProofMissing,
     /// The participant withdrew: nothing is left.
     #[error("the session was deleted")]
     SessionWithdrawn,
@@ -96,6 +108,9 @@ pub enum ApiError {
     /// Admin pages want the owner's token.
     #[error("the owner's token is missing")]
     OwnerOnly,
+    /// Another site sent a form to the admin pages.
+    #[error("the request comes from a page of another site")]
+    SiteForeign,
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] StoreError),
@@ -109,9 +124,13 @@ impl ApiError {
             Self::StudyClosed => (StatusCode::FORBIDDEN, "study_closed"),
             Self::StudyFull => (StatusCode::FORBIDDEN, "study_full"),
             Self::IdMissing => (StatusCode::FORBIDDEN, "id_missing"),
+            Self::ConsentMissing => (StatusCode::FORBIDDEN, "consent_missing"),
             Self::TokenBad => (StatusCode::UNAUTHORIZED, "token_bad"),
             Self::TokenForeign => (StatusCode::FORBIDDEN, "token_foreign"),
+            Self::ScreenUnfit => (StatusCode::CONFLICT, "screen_unfit"),
             Self::EpochOver => (StatusCode::CONFLICT, "epoch_over"),
+            Self::SessionOver => (StatusCode::FORBIDDEN, "session_over"),
+            Self::ProofMissing => (StatusCode::FORBIDDEN, "proof_missing"),
             Self::SessionWithdrawn => (StatusCode::GONE, "session_withdrawn"),
             Self::EventConflict { .. } => (StatusCode::CONFLICT, "event_conflict"),
             Self::EventUnchained { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "event_unchained"),
@@ -126,25 +145,49 @@ impl ApiError {
             Self::TooSlow => (StatusCode::REQUEST_TIMEOUT, "too_slow"),
             Self::AdminOnly => (StatusCode::UNAUTHORIZED, "admin_only"),
             Self::OwnerOnly => (StatusCode::FORBIDDEN, "owner_only"),
+            Self::SiteForeign => (StatusCode::FORBIDDEN, "site_foreign"),
             Self::Store(_) => (StatusCode::SERVICE_UNAVAILABLE, "store_failed"),
         }
     }
 
     /// Returns words for the participant.
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::StudyUnknown => "There is no such study. Please check the link.".into(),
             Self::StudyClosed => "This study is closed. Thank you for your interest.".into(),
             Self::StudyFull => "This study has all the answers it needs for now. Thank you for \
                                 your interest."
                 .into(),
-            Self::IdMissing => "Please open this study with the link you were given.".into(),
+            Self::IdMissing => "The address of this page has no id of yours in it. Please open \
+                                the study from where you were invited, with the link or button \
+                                there."
+                .into(),
+            Self::ConsentMissing => "Your consent has not arrived here. Please reload this page \
+                                     and agree once more."
+                .into(),
             Self::TokenBad | Self::TokenForeign => {
                 "This page is out of date. Please reload it; your answers are saved.".into()
+            }
+            Self::ScreenUnfit => {
+                "This screen or browser cannot show pictures for as short as this \
+                                  study needs. Please open the link you were given in Chrome or \
+                                  Edge, or on another computer."
+                    .into()
             }
             Self::EpochOver => "This study was opened again elsewhere. Please go on there; your \
                                 answers are saved."
                 .into(),
+            Self::SessionOver => {
+                "This study is over for the participant of this link. The completion code is \
+                 shown in the browser in which it ended; whoever lost it can write to the \
+                 researchers."
+                    .into()
+            }
+            Self::ProofMissing => {
+                "Your session began in another browser. Please open the study there to stop it \
+                 or to have your data deleted, or write to the researchers."
+                    .into()
+            }
             Self::SessionWithdrawn => {
                 "You withdrew from this study, and your data were deleted.".into()
             }
@@ -163,6 +206,11 @@ impl ApiError {
             Self::TooMany | Self::TooSlow => "Please wait a moment and try again.".into(),
             Self::AdminOnly => "Please open the admin link that `mohs serve` printed.".into(),
             Self::OwnerOnly => "This needs the owner's link.".into(),
+            Self::SiteForeign => "Nothing was done: the request did not come from this page, but \
+                                  from another site. If it was you, open the admin link that \
+                                  `mohs serve` printed, and try again there. Whoever runs the \
+                                  server behind a proxy names its address with --public-url."
+                .into(),
             Self::Store(_) => {
                 "Saving does not work at the moment. Your answers are kept on this computer and \
                  sent again."

@@ -17,7 +17,7 @@ use mohs_data::{
 };
 
 use crate::store::connection::{Connection, Row};
-use crate::store::{StoreError, event, result};
+use crate::store::{StoreError, event, result, session};
 
 /// Columns that an export has beyond those of every table of trials.
 pub const EXTRA_COLUMNS: [&str; 20] = [
@@ -74,7 +74,7 @@ pub fn extra_names() -> Arc<[CompactString]> {
     EXTRA_COLUMNS.map(CompactString::from).into()
 }
 
-/// Hands on every trial of a study that was shown.
+/// Hands on every trial of a study that was begun and is over.
 pub fn each_trial(
     tx: &mut dyn Connection,
     study: &str,
@@ -92,7 +92,9 @@ fn millis(row: &dyn Row, column: usize) -> Option<Millis> {
 }
 
 fn trial(row: &dyn Row, task: Task, names: &Arc<[CompactString]>) -> Trial {
-    let verdict = row.text(14);
+    // Nobody knows what was shown of a trial without a report.
+    let is_given_up = row.text(15) == Some("voided") && row.real(11).is_none();
+    let verdict = row.text(14).or(is_given_up.then_some("unknown"));
     let known = |word| TimingVerdict::WORDS.iter().find(|(known, _)| *known == word);
     Trial {
         id: TrialId::new(row.text(0).unwrap_or_default()),
@@ -225,6 +227,46 @@ pub fn write_table(
         writer.finish()?;
     }
     Ok(written)
+}
+
+/// Columns of the table of sessions.
+const SESSION_COLUMNS: &str = "session,state,code,n_done,n_good,n_total,joined_at_ms,ended_at_ms";
+
+/// Writes the sessions of a study as CSV, with their completion codes; returns how many. Previews stay
+/// behind, and there is no id of a recruiter, because none is stored.
+pub fn write_sessions(
+    tx: &mut dyn Connection,
+    study: &str,
+    path: &Path,
+) -> Result<usize, ExportError> {
+    let mut file = std::io::BufWriter::new(AtomicFile::create(path)?);
+    let cannot_write = |cause| FileError::cannot_write(path, cause);
+    writeln!(file, "{SESSION_COLUMNS}").map_err(cannot_write)?;
+    let mut n = 0;
+    let handed = session::each_of_study(tx, study, &mut |row| {
+        n += 1;
+        writeln!(file, "{}", session_line(row)).map_err(|cause| sunk(cannot_write(cause)))
+    });
+    handed.map_err(unwrapped)?;
+    let file = file.into_inner().map_err(|error| cannot_write(error.into_error()))?;
+    file.commit()?;
+    Ok(n)
+}
+
+/// A line of the table of sessions. Sessions, states and codes have no letter that CSV would quote.
+fn session_line(row: &dyn Row) -> String {
+    let text = |column| row.text(column).unwrap_or_default();
+    let ended = row.int(6).map_or(String::new(), |ms| ms.to_string());
+    format!(
+        "{},{},{},{},{},{},{},{ended}",
+        text(0),
+        text(1),
+        text(2),
+        row.whole(3),
+        row.whole(7),
+        row.whole(4),
+        row.whole(5)
+    )
 }
 
 /// Writes raw events as JSON, one a line; returns how many.

@@ -2,10 +2,10 @@
 //!
 //! Read once when a server starts and never changed. Everything that changes is in the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use mohs_data::format::{ReadOptions, read_all};
+use mohs_data::format::{ReadOptions, read_all, read_prose};
 use mohs_data::{FileError, Gate, Prepared, Study, Task};
 use mohs_score::adaptive::exposure::Prior;
 use mohs_score::human::psychometric::Curve;
@@ -36,7 +36,9 @@ pub struct Hosted {
     /// What the page is told.
     pub info: StudyInfo,
     media: BTreeMap<String, PathBuf>,
-    by_stimulus: BTreeMap<(String, Option<String>), usize>,
+    /// Positions in `prepared`, in order; one for each condition.
+    by_stimulus: HashMap<String, Vec<usize>>,
+    n_sources: usize,
 }
 
 /// Why a study cannot be hosted.
@@ -88,12 +90,28 @@ pub enum LaunchError {
         n_components: usize,
     },
     /// A right answer that nobody can give.
-    #[error("`{label}`, the label of {n} stimuli, is not among the `labels` of the study")]
+    #[error(
+        "`{label}`, the label of {}, is not among the `labels` of the study{}",
+        counted(*n, "stimulus", "stimuli"),
+        others(*n_others)
+    )]
     NotOnOffer {
         /// The first such label.
         label: String,
-        /// How many stimuli have one.
+        /// How many stimuli have it.
         n: usize,
+        /// How many other labels are missing.
+        n_others: usize,
+    },
+    /// Most people could be shown nothing.
+    #[error("a screen of 60 Hz can show none of the exposures {exposures} within {percent} %")]
+    NoExposure {
+        /// Those of the study, in words.
+        exposures: String,
+        /// How far they may be off.
+        percent: f64,
+        /// The nearest that such a screen can show, in words.
+        nearest: String,
     },
     /// The database has trials of another task under this name.
     #[error(
@@ -115,12 +133,34 @@ pub enum LaunchError {
         /// What is another now.
         changes: Vec<Change>,
     },
+    /// The study's own database has data, but none under its name.
+    #[error(
+        "the study's database has data of `{}`, and none of `{name}`, as the study is called in addresses now",
+        others.join("` and `")
+    )]
+    OtherName {
+        /// The study's name.
+        name: String,
+        /// Those with data.
+        others: Vec<String>,
+    },
     /// Two studies have the same name.
     #[error("two studies are called `{name}` in addresses")]
     SameName {
         /// The name.
         name: String,
     },
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn others(n: usize) -> String {
+    match n {
+        0 => String::new(),
+        n => format!(", and neither are {}", counted(n, "other label", "other labels")),
+    }
 }
 
 impl LaunchError {
@@ -148,6 +188,10 @@ impl LaunchError {
                 away to offer those of the stimuli"
                     .into()
             }
+            Self::NoExposure { nearest, .. } => format!(
+                "most people have such screens; the nearest they can show are {nearest}: take \
+                 these under [flash] exposures_ms, or raise [screen] tolerance"
+            ),
             Self::OtherTask { .. } => {
                 "give the study another `id` in study.toml, or another database with --db".into()
             }
@@ -155,6 +199,11 @@ impl LaunchError {
                 `id` in study.toml, or another database with --db; data of two designs are not one \
                 study"
                 .into(),
+            Self::OtherName { name, others } => format!(
+                "write `id = \"{}\"` into study.toml to go on with it: then `name` is free to change; \
+                 for a new study beside it, write `id = \"{name}\"`, or name another database with --db",
+                others.join("\"` or `id = \"")
+            ),
             Self::SameName { .. } => "give one of them an `id` of its own in study.toml".into(),
         })
     }
@@ -197,10 +246,24 @@ impl Hosted {
         let guess_rate = study.score.guess_rate.unwrap_or(1.0 / labels.len().max(1) as f64);
         let curve = Curve::new(guess_rate, 0.02, study.score.criterion);
         let prior = curve.and_then(|curve| Prior::weak(&study.flash.exposures_ms, &curve));
-        let key = |row: &Prepared| (row.stimulus.as_str().to_owned(), row.condition.clone());
-        let by_stimulus = prepared.iter().enumerate().map(|(idx, row)| (key(row), idx)).collect();
-        let folder = folder.to_owned();
-        Ok(Self { name, folder, study, prepared, labels, pairs, prior, info, media, by_stimulus })
+        let mut by_stimulus: HashMap<String, Vec<usize>> = HashMap::new();
+        for (idx, row) in prepared.iter().enumerate() {
+            by_stimulus.entry(row.stimulus.as_str().to_owned()).or_default().push(idx);
+        }
+        let n_sources = prepared.iter().map(|row| &row.source).collect::<HashSet<_>>().len();
+        Ok(Self {
+            name,
+            folder: folder.to_owned(),
+            study,
+            prepared,
+            labels,
+            pairs,
+            prior,
+            info,
+            media,
+            by_stimulus,
+            n_sources,
+        })
     }
 
     /// Returns the file of a picture of this study.
@@ -210,15 +273,15 @@ impl Hosted {
 
     /// Returns a prepared stimulus.
     pub fn find(&self, stimulus: &str, condition: Option<&str>) -> Option<&Prepared> {
-        let key = (stimulus.to_owned(), condition.map(Into::into));
-        self.by_stimulus.get(&key).map(|idx| &self.prepared[*idx])
+        let mut found = self.by_stimulus.get(stimulus)?.iter().map(|idx| &self.prepared[*idx]);
+        // Should a condition be there twice, the last one counts.
+        found.rfind(|row| row.condition.as_deref() == condition)
     }
 
     /// Returns a stimulus in its first condition.
     pub fn pair_partner(&self, stimulus: &str) -> Option<&Prepared> {
-        let from_here = self.by_stimulus.range((stimulus.to_owned(), None)..);
-        let of_stimulus = from_here.take_while(|((id, _), _)| id == stimulus);
-        of_stimulus.map(|(_, idx)| *idx).min().map(|idx| &self.prepared[idx])
+        let first = self.by_stimulus.get(stimulus)?.first()?;
+        Some(&self.prepared[*first])
     }
 
     /// Returns how many trials a participant does, practice apart.
@@ -238,12 +301,12 @@ impl Hosted {
 
     /// Returns how many stimuli there are, whatever their conditions.
     pub fn n_stimuli(&self) -> usize {
-        self.prepared.iter().map(|row| &row.stimulus).collect::<BTreeSet<_>>().len()
+        self.by_stimulus.len()
     }
 
     /// Returns how many different pictures there are.
     pub fn n_sources(&self) -> usize {
-        self.prepared.iter().map(|row| &row.source).collect::<BTreeSet<_>>().len()
+        self.n_sources
     }
 
     /// Returns the time a lease lasts.
@@ -274,11 +337,12 @@ pub fn check(folder: &Path, study: &Study, prepared: &[Prepared]) -> Result<Host
         return Err(LaunchError::FewLabels { folder: folder.into(), n: labels.len() });
     }
     check_on_offer(study, prepared, &labels)?;
+    check_exposures(study)?;
     let pairs = match study.task {
         Task::Pairs => pairs::design(prepared, &study.pairs, study.prepare.seed)?,
         _ => PairDesign::default(),
     };
-    let name = study.id.clone().unwrap_or_else(|| address_name(&study.name));
+    let name = id_of(study);
     let n_sources = prepared.iter().map(|row| &row.source).collect::<BTreeSet<_>>().len();
     let info = info(&name, folder, study, &labels, (pairs.pairs.len(), n_sources))?;
     Ok(Hostable { labels, pairs, info })
@@ -313,6 +377,50 @@ pub fn unshowable(study: &Study) -> Vec<Unshowable> {
         .collect()
 }
 
+/// Exposures that are the same on the screens that most people have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Same {
+    /// The shorter one.
+    pub shorter_ms: f64,
+    /// The next longer one.
+    pub longer_ms: f64,
+    /// The frames that both last.
+    pub frames: u32,
+}
+
+/// Returns the neighbouring exposures of a study that a screen of 60 Hz shows for as many frames.
+pub fn same_exposures(study: &Study) -> Vec<Same> {
+    if study.task != Task::Flash {
+        return Vec::new();
+    }
+    let frames = |ms: f64| frames_for(ms, USUAL_PERIOD_MS, study.screen.tolerance);
+    let pairs = study.flash.exposures_ms.windows(2).map(|pair| (pair[0].value(), pair[1].value()));
+    pairs
+        .filter_map(|(shorter_ms, longer_ms)| {
+            let frames = frames(shorter_ms).filter(|n| frames(longer_ms) == Some(*n))?;
+            Some(Same { shorter_ms, longer_ms, frames })
+        })
+        .collect()
+}
+
+/// Most people have a screen of 60 Hz: a study that can show them nothing is a mistake.
+fn check_exposures(study: &Study) -> Result<(), LaunchError> {
+    let unshowable = unshowable(study);
+    if unshowable.is_empty() || unshowable.len() < study.flash.exposures_ms.len() {
+        return Ok(());
+    }
+    let exposures = unshowable.iter().map(|one| one.exposure_ms.to_string());
+    let nearest =
+        unshowable.iter().flat_map(|one| one.nearest_ms.0.into_iter().chain([one.nearest_ms.1]));
+    let mut nearest: Vec<String> = nearest.map(|ms| format!("{ms:.1} ms")).collect();
+    nearest.dedup();
+    Err(LaunchError::NoExposure {
+        exposures: format!("{} ms", exposures.collect::<Vec<_>>().join(", ")),
+        percent: 100.0 * study.screen.tolerance,
+        nearest: nearest.join(", "),
+    })
+}
+
 /// Where people choose among labels, the right one must be there.
 fn check_on_offer(
     study: &Study,
@@ -324,10 +432,15 @@ fn check_on_offer(
     };
     let missing: Vec<&Prepared> = prepared.iter().filter(is_missing).collect();
     match missing.first() {
-        Some(first) if study.task != Task::Pairs => Err(LaunchError::NotOnOffer {
-            label: first.label.as_str().into(),
-            n: missing.iter().map(|row| &row.stimulus).collect::<BTreeSet<_>>().len(),
-        }),
+        Some(first) if study.task != Task::Pairs => {
+            let of_first = missing.iter().filter(|row| row.label == first.label);
+            let labels: BTreeSet<&str> = missing.iter().map(|row| row.label.as_str()).collect();
+            Err(LaunchError::NotOnOffer {
+                label: first.label.as_str().into(),
+                n: of_first.map(|row| &row.stimulus).collect::<BTreeSet<_>>().len(),
+                n_others: labels.len() - 1,
+            })
+        }
         _ => Ok(()),
     }
 }
@@ -377,11 +490,16 @@ fn labels(study: &Study, prepared: &[Prepared]) -> Vec<String> {
     labels
 }
 
+/// Returns what addresses and the database call a study.
+pub fn id_of(study: &Study) -> String {
+    study.id.clone().unwrap_or_else(|| address_name(&study.name))
+}
+
 /// Returns a name that can stand in an address: lower case, letters, digits and hyphens.
 ///
 /// Letters of other alphabets have no place there. A name that has some ends with a hash of it, so
 /// that two such names stay two.
-fn address_name(name: &str) -> String {
+pub fn address_name(name: &str) -> String {
     let mut address = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() {
@@ -413,9 +531,7 @@ fn info(
     let is_flash = study.task == Task::Flash;
     let paragraphs = |file: &Option<PathBuf>| -> Result<Vec<String>, LaunchError> {
         let Some(file) = file else { return Ok(Vec::new()) };
-        let path = folder.join(file);
-        let text =
-            std::fs::read_to_string(&path).map_err(|cause| FileError::cannot_read(&path, cause))?;
+        let text = read_prose(&folder.join(file))?;
         let text = text.replace("\r\n", "\n");
         let paragraphs = text.split("\n\n").map(|paragraph| paragraph.trim().replace('\n', " "));
         Ok(paragraphs.filter(|paragraph| !paragraph.is_empty()).collect())
@@ -517,5 +633,15 @@ mod tests {
         assert_eq!(found[1].nearest_ms, (Some(USUAL_PERIOD_MS), 2.0 * USUAL_PERIOD_MS));
         study.task = Task::Rate;
         assert!(unshowable(&study).is_empty());
+    }
+
+    #[test]
+    fn exposures_of_as_many_frames_on_usual_screens_are_named() {
+        let mut study = Study::new("x", Task::Flash);
+        assert!(same_exposures(&study).is_empty());
+        study.flash.exposures_ms =
+            [17.0, 50.0, 51.0, 100.0].map(|ms| mohs_data::Millis::new(ms).unwrap()).to_vec();
+        let expected = Same { shorter_ms: 50.0, longer_ms: 51.0, frames: 3 };
+        assert_eq!(same_exposures(&study), [expected]);
     }
 }

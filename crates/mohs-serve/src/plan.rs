@@ -19,7 +19,6 @@ use crate::store::connection::Connection;
 use crate::store::session::SessionRow;
 use crate::store::trial::{Given, TrialRow, TrialState};
 use crate::store::{StoreError, seen, trial};
-use crate::token::fresh_id;
 use crate::wire::Screen;
 
 /// What planning looks at.
@@ -120,7 +119,7 @@ pub fn trials(asked: &Asked<'_>, plan: &Plan<'_>) -> Vec<TrialRow> {
         let label = shown.stimulus.label.as_str();
         let same = shown.right.is_some_and(|right| right.label == shown.stimulus.label);
         TrialRow {
-            trial: fresh_id(),
+            trial: trial_id(&session.session, idx),
             session: session.session.clone(),
             block: session.n_blocks,
             idx,
@@ -147,6 +146,13 @@ pub fn trials(asked: &Asked<'_>, plan: &Plan<'_>) -> Vec<TrialRow> {
         }
     };
     with_positions.map(trial).collect()
+}
+
+/// Returns the id of a trial: that of its session in front, so that what belongs together lies together
+/// in the database. It opens nothing without the token of the session.
+fn trial_id(session: &str, idx: u32) -> String {
+    let of_session = session.get(..26).unwrap_or(session);
+    format!("{of_session}{idx:06x}")
 }
 
 /// Returns the answers in the order of one trial.

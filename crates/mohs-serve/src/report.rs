@@ -166,6 +166,9 @@ impl TrialReport {
         if !ordered(self.offset_ms) || !ordered(self.handled_ms) {
             return Err(bad("onset_ms", "before what follows", self.onset_ms));
         }
+        if let Some(response) = self.response_ms.filter(|ms| *ms < self.onset_ms - MOST_EARLY_MS) {
+            return Err(bad("response_ms", "an answer after the onset", response));
+        }
         Ok(())
     }
 
@@ -228,6 +231,9 @@ fn verdict(report: &TrialReport, planned: &TrialRow, frames: u32, tolerance: f64
         }),
     }
 }
+
+/// So much before the onset an answer may be stamped: somebody pressed while it was being drawn.
+const MOST_EARLY_MS: f64 = 100.0;
 
 /// Even frames in a row before an image that may be believed.
 const CALM_FRAMES: u32 = 6;
@@ -464,7 +470,8 @@ pub(crate) mod tests {
 
     #[test]
     fn numbers_that_no_clock_gives_are_refused() {
-        let changes: [fn(&mut TrialReport); 7] = [
+        let changes: [fn(&mut TrialReport); 8] = [
+            |report| report.response_ms = Some(-5.0),
             |report| report.onset_ms = f64::NAN,
             |report| report.response_ms = Some(f64::INFINITY),
             |report| report.period_ms = 0.0,

@@ -22,10 +22,22 @@ const MOST_TIME: Duration = Duration::from_secs(30);
 
 /// Returns the server as a service.
 pub fn router(app: App) -> Router {
+    let admin = Router::new()
+        .route("/admin", get(admin::index))
+        .route("/admin/login", get(admin::login))
+        .route("/admin/style.css", get(admin::style))
+        .route("/admin/{study}", get(admin::study_page))
+        .route("/admin/{study}/open", post(admin::open))
+        .route("/admin/{study}/close", post(admin::close))
+        .route("/admin/{study}/trial-run", post(admin::simulate))
+        .route("/admin/{study}/withdraw", post(admin::withdraw))
+        .route("/admin/{study}/export/{file}", get(admin::download))
+        .layer(middleware::from_fn_with_state(app.clone(), admin::same_origin));
     Router::new()
         // What participants open.
         .route("/", get(page::index))
         .route("/s/{study}", get(page::study))
+        .route("/s/{study}/", get(page::without_slash))
         .route("/assets/{file}", get(page::asset))
         .route("/media/{file}", get(media::picture))
         // What their page asks.
@@ -40,15 +52,8 @@ pub fn router(app: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::openapi))
         // What those who run the study open.
-        .route("/admin", get(admin::index))
-        .route("/admin/login", get(admin::login))
-        .route("/admin/style.css", get(admin::style))
-        .route("/admin/{study}", get(admin::study_page))
-        .route("/admin/{study}/open", post(admin::open))
-        .route("/admin/{study}/close", post(admin::close))
-        .route("/admin/{study}/trial-run", post(admin::simulate))
-        .route("/admin/{study}/export/{file}", get(admin::download))
-        .fallback(|| async { ApiError::NotFound })
+        .merge(admin)
+        .fallback(page::nothing)
         .method_not_allowed_fallback(|| async { ApiError::MethodWrong })
         .layer(DefaultBodyLimit::max(MOST_BYTES))
         .layer(middleware::from_fn_with_state(app.clone(), guard))

@@ -83,7 +83,13 @@ impl Place {
 pub enum StoreError {
     /// SQLite failed.
     #[error("the database file failed")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(#[source] rusqlite::Error),
+    /// The file, or its folder, cannot be written.
+    #[error("it cannot be written")]
+    ReadOnly(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Another program made the database.
+    #[error("it holds tables of another program")]
+    Foreign,
     /// Postgres failed.
     #[error("the database server failed")]
     Postgres(#[from] ::postgres::Error),
@@ -115,6 +121,23 @@ pub enum StoreError {
     Closed,
 }
 
+impl From<rusqlite::Error> for StoreError {
+    /// Keeps statements out of messages: they are long, and nothing that people can mend.
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
+        let error = match error {
+            rusqlite::Error::SqlInputError { error, msg, .. } => {
+                rusqlite::Error::SqliteFailure(error, Some(msg))
+            }
+            error => error,
+        };
+        match error.sqlite_error_code() {
+            Some(CannotOpen | PermissionDenied | ReadOnly) => Self::ReadOnly(Box::new(error)),
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
 impl StoreError {
     /// Returns whether a file was named that holds something else than a database.
     pub fn is_no_database(&self) -> bool {
@@ -141,7 +164,7 @@ impl Drop for Readers {
     fn drop(&mut self) {
         let idle = self.0.lock().map(|mut idle| std::mem::take(&mut *idle)).unwrap_or_default();
         if !idle.is_empty() {
-            std::thread::spawn(move || drop(idle));
+            let _ = std::thread::spawn(move || drop(idle)).join();
         }
     }
 }
@@ -152,6 +175,9 @@ const MOST_READERS: usize = 4;
 impl Store {
     /// Opens a database, brings it up to date and starts its writer. Blocks.
     pub fn open(place: &Place) -> Result<Self, StoreError> {
+        if let Place::Sqlite(path) = place {
+            sqlite::prepare(path)?;
+        }
         migration::run(place.open()?.as_mut())?;
         Ok(Self {
             place: Arc::new(place.clone()),
@@ -220,6 +246,15 @@ impl Store {
             idle.push(connection);
         }
         outcome
+    }
+
+    /// Makes sure that the store answers and, where a write failed, that it can be written again.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        if self.writer.has_failed() {
+            self.write(study::try_out).await?;
+            self.writer.note_success();
+        }
+        self.peek(|tx| study::all(tx).map(|_| ())).await
     }
 
     /// Returns how many transactions and jobs were committed since the start.

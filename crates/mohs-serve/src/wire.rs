@@ -10,7 +10,8 @@
 //!    to ask for consent. Nothing is stored. Whoever does not agree leaves no trace.
 //! 2. `POST /api/studies/{study}/join` with the same, from people who agreed or come back → [`Joined`].
 //!    A person who comes back (resume token, or the recruiter's id on another device) gets the same
-//!    session with the next *epoch*. Each epoch has its own token and its own chain of events, so what
+//!    session with the next *epoch*. The id alone opens a session that is open; for one that has ended
+//!    the answer is `session_over`, unless the token proves that it was this browser's. Each epoch has its own token and its own chain of events, so what
 //!    an older page still holds can always be delivered. The page tells of consent by its first event,
 //!    and then walks through gate, calibration and instructions.
 //! 3. `POST /api/sessions/{session}/block` with a [`BlockRequest`] → [`BlockAnswer`]: the next trials
@@ -83,9 +84,12 @@ pub struct Joined {
     pub n_done: u32,
     /// Trials in all, practice apart.
     pub n_total: u32,
-    /// Completion code, where the session has ended; none for those who had nothing left to see.
+    /// How the session ended; none while it is open.
+    pub ending: Option<Ending>,
+    /// Completion code, where the session has ended; none for those who did not answer one trial, and
+    /// in previews.
     pub code: Option<String>,
-    /// Where to go at the end, where the session has ended.
+    /// Where to go at the end, where everything was done.
     pub completion_url: Option<String>,
     /// Everything the page needs to know of the study.
     pub study: StudyInfo,
@@ -102,6 +106,19 @@ pub enum SessionState {
     Ended,
     /// The participant withdrew; nothing is left.
     Withdrawn,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Everything was done.
+    Complete,
+    /// The participant stopped before the end, perhaps before the beginning; what they did is kept.
+    Early,
+    /// There was not one trial for the participant: they had seen everything in other studies.
+    NothingLeft,
 }
 
 /// What the page needs to know of a study.
@@ -499,6 +516,8 @@ pub struct Ack {
     pub acked_through: u32,
     /// Events after that which are on disk too.
     pub also_stored: Vec<u32>,
+    /// Whether the session was opened anew since: this page gets no more trials.
+    pub is_elsewhere: bool,
 }
 
 /// Asks for the completion code.
@@ -522,9 +541,11 @@ pub struct EndAnswer {
     pub missing: Vec<u32>,
     /// Trials of the plan that are neither answered nor voided.
     pub n_trials_left: u32,
-    /// The completion code; none for people for whom there was not one trial.
+    /// How the session ended; none while it is open.
+    pub ending: Option<Ending>,
+    /// The completion code; none for people who did not answer one trial, and in previews.
     pub code: Option<String>,
-    /// Where to go now.
+    /// Where to go now, where everything was done.
     pub completion_url: Option<String>,
 }
 

@@ -17,6 +17,7 @@ fn text() -> String {
         Welcome::decl(&config),
         Joined::decl(&config),
         SessionState::decl(&config),
+        Ending::decl(&config),
         StudyInfo::decl(&config),
         BeepInfo::decl(&config),
         BlockRequest::decl(&config),

@@ -18,14 +18,11 @@ use mohs_data::{
     StimulusId, plain_name,
 };
 
-use crate::endpoint::chat::{TextReply, each_in_order};
+use crate::endpoint::chat::{REFUSED, TextReply, each_in_order};
 use crate::endpoint::images::Drawing;
-use crate::endpoint::{Endpoint, EndpointError, shortened};
+use crate::endpoint::{Endpoint, EndpointError, MOST_USELESS, shortened};
 
 pub use estimate::{Line, Work, estimate};
-
-/// How often an answer that cannot be used is asked for again, the first time included.
-const ROUNDS: usize = 3;
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
@@ -33,13 +30,13 @@ pub enum CommissionError {
     /// The writer cannot be used.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The writer answered, and not with what was asked for.
-    #[error("the writer gave no usable {what}: {why}")]
+    /// The writer gave nothing that can be used.
+    #[error("the writer gave no usable {what}: {}", why.text)]
     Unusable {
         /// What was asked for.
         what: String,
-        /// What is wrong with the last answer.
-        why: String,
+        /// What is wrong.
+        why: Unwritten,
     },
     /// What the writer proposed cannot be drawn.
     #[error("`{key}` of the proposed plan should be {expected}, found `{found}`")]
@@ -51,6 +48,27 @@ pub enum CommissionError {
         /// What it is.
         found: String,
     },
+}
+
+/// Why there is nothing of the writer that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unwritten {
+    /// In words.
+    pub text: String,
+    /// What can be done about it.
+    pub remedy: Remedy,
+}
+
+/// What can be done where the writer gave nothing that can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remedy {
+    /// Run again: nobody answered.
+    AskAgain,
+    /// Allow more cost.
+    Pay,
+    /// Ask something else, or somebody else: what was answered is kept, and asking the same again
+    /// asks nothing.
+    AskOtherwise,
 }
 
 /// Returns the writer's settings with room for long answers, unless parameters are given.
@@ -99,7 +117,7 @@ pub fn propose(
     Ok(plan)
 }
 
-fn unusable(what: &str, why: String) -> CommissionError {
+fn unusable(what: &str, why: Unwritten) -> CommissionError {
     CommissionError::Unusable { what: what.to_owned(), why }
 }
 
@@ -135,7 +153,7 @@ pub fn write_prompts<E: From<EndpointError>>(
     writer: &Endpoint,
     cells: &[PromptCell<'_>],
     per_step: usize,
-    mut deliver: impl FnMut(usize, Result<Vec<Prompt>, String>) -> Result<(), E>,
+    mut deliver: impl FnMut(usize, Result<Vec<Prompt>, Unwritten>) -> Result<(), E>,
 ) -> Result<(), E> {
     let one = |idx: usize| {
         let cell = &cells[idx];
@@ -178,10 +196,11 @@ fn asked<T>(
     writer: &Endpoint,
     question: &wording::Question,
     parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<Result<T, String>, EndpointError> {
+) -> Result<Result<T, Unwritten>, EndpointError> {
+    let unwritten = |text, remedy| Ok(Err(Unwritten { text, remedy }));
     let mut prompt = question.text.clone();
     let mut last = String::new();
-    for round in 1..=ROUNDS {
+    for round in 1..=MOST_USELESS {
         match writer.say(Some(wording::SYSTEM), &prompt, question.n_output)? {
             TextReply::Text(text) => match parse(&text) {
                 Ok(found) => return Ok(Ok(found)),
@@ -191,15 +210,17 @@ fn asked<T>(
                 }
             },
             TextReply::Refused(text) => {
-                return Ok(Err(format!("refused to answer: “{}”", shortened(&text))));
+                let text = format!("{REFUSED}: “{}”", shortened(&text));
+                return unwritten(text, Remedy::AskOtherwise);
             }
-            TextReply::Failed(reason) => return Ok(Err(reason)),
+            TextReply::Failed(reason) => return unwritten(reason, Remedy::AskAgain),
             TextReply::TooDear => {
-                return Ok(Err("not asked: the cap on cost was reached".to_owned()));
+                let text = "not asked: the cap on cost was reached".to_owned();
+                return unwritten(text, Remedy::Pay);
             }
         }
     }
-    Ok(Err(format!("after {ROUNDS} answers, {last}")))
+    unwritten(format!("after {MOST_USELESS} answers, {last}"), Remedy::AskOtherwise)
 }
 
 /// The place of one picture of a ladder, whatever is drawn there.

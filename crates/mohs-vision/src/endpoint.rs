@@ -10,7 +10,7 @@
 //! answered is a failure of that question, not of the run.
 //!
 //! The key is handed in by whoever reads the environment, and is in no file, no message and no
-//! error. This is the only part of the crate that reaches for the internet and the clock.
+//! error: where an endpoint or a model repeats it, it is taken out before anybody sees it. This is the only part of the crate that reaches for the internet and the clock.
 //!
 //! ```no_run
 //! use mohs_data::{ChatEntry, EndpointEntry, Label};
@@ -40,17 +40,18 @@ mod till;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use mohs_data::{EndpointEntry, FileError, Parameter};
 use serde_json::{Map, Value};
 
-use ledger::{Ledger, Record};
+use ledger::{Ledger, Record, Useless};
 use pace::Pace;
-use patience::Patience;
+use patience::{Patience, Told};
 use post::{Fault, Post};
-use till::Till;
+use till::{Prices, Till};
 
-pub use ledger::{AskKey, LedgerError, Said};
+pub use ledger::{AskKey, LedgerError, Said, remove_empty as remove_empty_ledgers};
 pub use secret::Secret;
 pub use till::{Tally, Usage};
 
@@ -59,6 +60,10 @@ const LANGUAGE: u32 = 1;
 
 /// So many questions in a row without an answer, and the endpoint counts as gone.
 const MOST_LOST: usize = 8;
+
+/// So many answers to one question of which nothing can be used, over all runs, and it is given up:
+/// the next one would be paid as well.
+pub(crate) const MOST_USELESS: usize = 3;
 
 /// An endpoint that cannot be used, or not any longer.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +100,24 @@ pub enum EndpointError {
         /// Why the last one was not answered.
         last: String,
     },
+    /// What it answers is not what was asked for.
+    #[error("`{model}` at {url} gives no usable answers: {why}")]
+    Unusable {
+        /// The address.
+        url: String,
+        /// The model.
+        model: String,
+        /// What is wrong with its answers.
+        why: String,
+    },
+    /// The key cannot be sent.
+    #[error("the key in ${variable} cannot be sent in a header: {why}")]
+    Key {
+        /// The variable that holds it.
+        variable: String,
+        /// What is wrong with it; the key is not in it.
+        why: String,
+    },
     /// Two classes look the same once case and punctuation are gone.
     #[error("the classes `{first}` and `{second}` cannot be told apart in an answer")]
     SameName {
@@ -125,6 +148,20 @@ pub struct Endpoint {
     folder: Option<PathBuf>,
     state: Mutex<State>,
     changed: Condvar,
+    teller: Teller,
+}
+
+/// What is done with words about a long wait.
+type Tell = dyn Fn(&str) + Send + Sync;
+
+/// Who is told of long waits.
+#[derive(Default)]
+struct Teller(Option<Box<Tell>>);
+
+impl std::fmt::Debug for Teller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Teller").field(&self.0.is_some()).finish()
+    }
 }
 
 #[derive(Debug)]
@@ -135,13 +172,24 @@ struct State {
     under_way: BTreeSet<AskKey>,
     /// Questions in a row that got no answer.
     n_lost: usize,
+    told: Told,
 }
 
 impl State {
     /// Tells the till how many requests for this question may have been paid for nothing.
-    fn count_doubtful(&mut self, request: &Request<'_>) {
-        let n = self.ledger.n_doubtful(&request.key);
-        self.till.doubtful(&request.key, n, &request.expected);
+    fn count_doubtful(&mut self, key: &AskKey, expected: &Usage) {
+        let n = self.ledger.n_doubtful(key);
+        self.till.doubtful(key, n, expected, self.ledger.prices_sent(key));
+    }
+
+    /// Says why a question is not asked again; `None` if it may be.
+    fn given_up(&self, key: &AskKey) -> Option<String> {
+        let useless = self.ledger.useless(key).filter(|useless| MOST_USELESS <= useless.n)?;
+        let Useless { n, why } = useless;
+        Some(format!(
+            "given up after {n} answers that may have been paid, and nothing in them can be used; the \
+             last one: {why}"
+        ))
     }
 }
 
@@ -152,8 +200,18 @@ struct Request<'a> {
     key: AskKey,
     body: Value,
     expected: Usage,
+    /// Whether answers of which nothing can be used are kept, and end it.
+    keeps_useless: bool,
     /// Takes an answer apart; the error says what is wrong with it.
-    read: &'a (dyn Fn(&Value) -> Result<Content, String> + Sync),
+    read: &'a (dyn Fn(&Value) -> Result<Content, Unread> + Sync),
+}
+
+/// Why an answer holds nothing that was asked for.
+enum Unread {
+    /// It is damaged, or half of it: the next one may be whole.
+    Garbled(String),
+    /// It is of another kind, as the next one will be.
+    OtherKind(String),
 }
 
 /// What an answer holds.
@@ -170,6 +228,8 @@ enum Called {
     Told { said: Said, usage: Usage, is_known: bool },
     /// It was asked as often as allowed, or the endpoint does not take it.
     Failed(String),
+    /// It was answered as often as allowed with nothing that can be used, and is not asked again.
+    GivenUp(String),
     /// The money was spent before its turn came.
     TooDear,
 }
@@ -190,6 +250,10 @@ impl Endpoint {
             expected,
             found,
         })?;
+        if let Some(why) = key.as_ref().and_then(Secret::fault) {
+            let variable = entry.key_env.clone().unwrap_or_default();
+            return Err(EndpointError::Key { variable, why });
+        }
         let url = entry.url.trim_end_matches('/').to_owned();
         let post = Post::new(entry, key).map_err(|found| EndpointError::Settings {
             key: "proxy".to_owned(),
@@ -200,6 +264,9 @@ impl Endpoint {
             Some(folder) => Ledger::open(folder, &format!("{url}\n{}", entry.model), slot)?,
             None => Ledger::none(),
         };
+        // All of it before the first request: the cap is about the whole ledger.
+        let mut till = Till::new(entry);
+        till.take_in(&ledger);
         Ok(Endpoint {
             parameters: entry.parameters.as_ref().map(json),
             model: entry.model.clone(),
@@ -211,13 +278,21 @@ impl Endpoint {
             folder: ledger.folder().map(Path::to_owned),
             state: Mutex::new(State {
                 ledger,
-                till: Till::new(entry),
+                till,
                 under_way: BTreeSet::new(),
                 n_lost: 0,
+                told: Told::default(),
             }),
             changed: Condvar::new(),
+            teller: Teller::default(),
             url,
         })
+    }
+
+    /// Has somebody told, in words, of every wait of more than a few seconds: those that the endpoint
+    /// asks for and those before it is asked again.
+    pub fn tell_waits(&mut self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.teller = Teller(Some(Box::new(tell)));
     }
 
     /// Its address.
@@ -230,6 +305,11 @@ impl Endpoint {
         &self.model
     }
 
+    /// Whether answers are kept for other runs.
+    pub fn keeps_answers(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// How many requests may be under way at once.
     pub fn parallel(&self) -> usize {
         self.parallel
@@ -240,23 +320,20 @@ impl Endpoint {
         self.lock().till.tally()
     }
 
-    /// Whether the answer to a question is in the ledger already.
+    /// Whether a question would not be asked: its answer is in the ledger already, or it was given
+    /// up.
     pub fn knows(&self, key: &AskKey) -> bool {
-        self.lock().ledger.find(key).is_some()
+        let state = self.lock();
+        state.ledger.find(key).is_some() || state.given_up(key).is_some()
     }
 
-    /// Counts everything in the ledger against the cap, whether this run uses it or not, and
-    /// returns what it cost.
-    pub fn count_all(&self) -> f64 {
-        let mut state = self.lock();
-        let State { ledger, till, .. } = &mut *state;
-        for record in ledger.records() {
-            till.paid_before(&record.key, &record.usage);
-        }
-        till.tally().cost_in_all
+    /// What everything in the ledger cost, with what may have been paid for answers that never came:
+    /// what counts against the cap.
+    pub fn spent(&self) -> f64 {
+        self.lock().till.spent()
     }
 
-    /// Changes what all answers together may cost.
+    /// Changes what everything in the ledger together may cost.
     pub fn set_cap(&self, cap: f64) {
         self.lock().till.set_cap(cap);
     }
@@ -284,51 +361,66 @@ impl Endpoint {
         {
             let mut state = self.lock();
             loop {
-                state.count_doubtful(request);
                 if let Some(record) = state.ledger.find(&request.key).cloned() {
-                    state.till.known(&record.key, &record.usage);
+                    state.till.known(&record.key, &record.usage, record.prices);
                     let Record { said, usage, .. } = record;
-                    return Ok(Called::Told { said, usage, is_known: true });
+                    // Older versions kept what endpoints repeated.
+                    return Ok(Called::Told { said: self.clean(said), usage, is_known: true });
                 }
                 if !state.under_way.contains(&request.key) {
                     break;
                 }
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
+            if let Some(why) = state.given_up(&request.key) {
+                return Ok(Called::GivenUp(why));
+            }
             if MOST_LOST <= state.n_lost {
                 return Ok(Called::Failed("the endpoint does not answer".to_owned()));
             }
-            if !state.till.reserve(&request.expected) {
+            // Lists of older versions do not say what was expected of a request.
+            state.count_doubtful(&request.key, &request.expected);
+            if !state.till.reserve(&request.key, &request.expected) {
                 return Ok(Called::TooDear);
             }
             state.under_way.insert(request.key);
         }
         // Whatever happens, others that wait for this question must not wait for ever.
-        let _leaving = Leaving { endpoint: self, key: request.key, expected: request.expected };
+        let _leaving = Leaving { endpoint: self, key: request.key };
         self.ask(request)
     }
 
     fn ask(&self, request: &Request<'_>) -> Result<Called, EndpointError> {
         let mut last = String::new();
+        let mut is_answered = false;
+        let mut in_vain = InVain::default();
+        let mut n_tries = 0;
         for attempt in 0..self.patience.tries() {
             self.pace.wait_for_turn(request.expected.n_tokens());
             {
                 let mut state = self.lock();
-                state.ledger.sends(&request.key)?;
+                let prices = state.till.prices().known();
+                state.ledger.sends(&request.key, &request.expected, prices)?;
                 state.till.sent();
             }
             let answer = self.post.send(&self.url, request.path, &request.key, &request.body);
-            let fault = match answer {
+            let (fault, useless) = match answer {
                 Ok(answer) => match (request.read)(&answer) {
                     Ok(content) => return self.keep(request, content),
-                    Err(found) => Fault::Malformed(found),
+                    Err(Unread::Garbled(found)) => (Fault::Malformed(found.clone()), Some(found)),
+                    Err(Unread::OtherKind(found)) => (Fault::OtherKind(found.clone()), Some(found)),
                 },
-                Err(fault) => fault,
+                Err(fault) => (fault, None),
             };
             if fault.is_free() {
                 self.lock().ledger.takes_back(&request.key)?;
             }
-            self.lock().count_doubtful(request);
+            in_vain.count(&fault);
+            if let Some(why) = useless.filter(|_| request.keeps_useless) {
+                let why = shortened(&self.post.without_key(&why));
+                self.lock().ledger.finds_useless(&request.key, &why)?;
+            }
+            self.lock().count_doubtful(&request.key, &request.expected);
             match &fault {
                 Fault::Refused { status, detail } if matches!(status, 401..=404) => {
                     return Err(EndpointError::Refuses {
@@ -344,12 +436,32 @@ impl Endpoint {
                     let content = Content::Refused(detail.clone(), Usage::default());
                     return self.keep(request, content);
                 }
+                Fault::OtherKind(why) => return Err(self.unusable(why.clone())),
                 Fault::Passing { .. } | Fault::Malformed(_) => {}
             }
+            n_tries = attempt + 1;
             last = fault.to_string();
+            is_answered = matches!(fault, Fault::Malformed(_));
+            if self.lock().given_up(&request.key).is_some() {
+                break;
+            }
+            if let Some(most) = self.patience.exceeded(fault.retry_after()) {
+                let asked = in_words(fault.retry_after().unwrap_or(most));
+                let most = in_words(most);
+                last = format!("it asks to wait {asked}, and at most {most} are waited: {fault}");
+                break;
+            }
             if attempt + 1 < self.patience.tries() {
-                self.lock().till.repeated();
+                {
+                    let mut state = self.lock();
+                    // This try may have been paid, and so may the next.
+                    if !fault.is_free() && !state.till.is_enough() {
+                        return Ok(Called::TooDear);
+                    }
+                    state.till.repeated();
+                }
                 let wait = self.patience.wait(&request.key, attempt, fault.retry_after());
+                self.tell_wait(wait, &fault);
                 if fault.is_for_everybody() {
                     self.pace.pause(wait);
                 } else {
@@ -361,16 +473,50 @@ impl Endpoint {
         state.n_lost += 1;
         if MOST_LOST <= state.n_lost {
             let n_lost = state.n_lost;
+            if is_answered {
+                let why = format!("{n_lost} questions in a row have none; the last one: {last}");
+                return Err(self.unusable(why));
+            }
             return Err(EndpointError::Gone { url: self.url.clone(), n_lost, last });
         }
-        Ok(Called::Failed(format!("no answer after {} tries: {last}", self.patience.tries())))
+        if let Some(why) = state.given_up(&request.key) {
+            return Ok(Called::GivenUp(why));
+        }
+        let tries = if n_tries == 1 { "try" } else { "tries" };
+        Ok(Called::Failed(format!("no answer after {n_tries} {tries}: {last}{}", in_vain.told())))
+    }
+
+    /// Tells of a wait, once for all requests that wait together.
+    fn tell_wait(&self, wait: Duration, fault: &Fault) {
+        let Some(tell) = &self.teller.0 else { return };
+        if !self.lock().told.is_due(Instant::now(), wait) {
+            return;
+        }
+        let Endpoint { url, model, .. } = self;
+        tell(&match fault.retry_after() {
+            Some(asked) => format!("`{model}` at {url} asks to wait {}: {fault}", in_words(asked)),
+            None => format!("`{model}` at {url} is asked again in {}: {fault}", in_words(wait)),
+        });
+    }
+
+    fn unusable(&self, why: String) -> EndpointError {
+        EndpointError::Unusable { url: self.url.clone(), model: self.model.clone(), why }
+    }
+
+    /// Takes the key out of what was said: parts of an answer may have made it whole again.
+    fn clean(&self, said: Said) -> Said {
+        match said {
+            Said::Text(text) => Said::Text(self.post.without_key(&text)),
+            Said::Refused(text) => Said::Refused(self.post.without_key(&text)),
+            Said::Picture(_) | Said::Drawn(_) => said,
+        }
     }
 
     /// Writes an answer down before anybody sees it.
     fn keep(&self, request: &Request<'_>, content: Content) -> Result<Called, EndpointError> {
         let (said, usage) = match content {
-            Content::Text(text, usage) => (Said::Text(text), usage),
-            Content::Refused(text, usage) => (Said::Refused(text), usage),
+            Content::Text(text, usage) => (self.clean(Said::Text(text)), usage),
+            Content::Refused(text, usage) => (self.clean(Said::Refused(text)), usage),
             Content::Picture(bytes, ending, usage) => {
                 let name = format!("{}.{ending}", request.key.name());
                 match &self.folder {
@@ -386,32 +532,106 @@ impl Endpoint {
         let mut state = self.lock();
         state.n_lost = 0;
         state.till.paid(&request.key, &usage);
-        let record = Record { key: request.key, said: said.clone(), usage };
+        let prices = state.till.prices().known();
+        let record = Record { key: request.key, said: said.clone(), usage, prices };
         state.ledger.append(record)?;
-        state.count_doubtful(request);
+        state.count_doubtful(&request.key, &request.expected);
         Ok(told(said, usage))
     }
+}
+
+/// What everything in a folder of ledgers cost, whatever was asked and of whom.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Paid {
+    /// What the answers cost.
+    pub cost: f64,
+    /// Requests that may have been paid although no answer came.
+    pub n_doubtful: usize,
+    /// What they may have cost.
+    pub doubtful_cost: f64,
+}
+
+impl Paid {
+    /// What was paid, and what may have been.
+    pub fn spent(&self) -> f64 {
+        self.cost + self.doubtful_cost
+    }
+}
+
+/// Counts everything that the ledgers in a folder hold, at the prices of its time.
+///
+/// What has no prices, as in ledgers of older versions, counts at those of the entry that
+/// `entry_of` names for its slot, and costs nothing where it names none.
+pub fn paid_in<'a>(
+    folder: &Path,
+    entry_of: impl Fn(&str) -> Option<&'a EndpointEntry>,
+) -> Result<Paid, LedgerError> {
+    let mut paid = Paid::default();
+    for (slot, ledger) in Ledger::read_all(folder)? {
+        let mut till = Till::at(entry_of(&slot).map(Prices::of).unwrap_or_default());
+        till.take_in(&ledger);
+        let tally = till.tally();
+        paid.cost += tally.cost_in_all;
+        paid.n_doubtful += tally.n_doubtful;
+        paid.doubtful_cost += tally.doubtful_cost;
+    }
+    Ok(paid)
 }
 
 fn told(said: Said, usage: Usage) -> Called {
     Called::Told { said, usage, is_known: false }
 }
 
+/// Tries that may have been paid.
+#[derive(Default)]
+struct InVain {
+    n: usize,
+    /// What came of the last of them, unless another try came after it.
+    why: String,
+    is_last: bool,
+}
+
+impl InVain {
+    fn count(&mut self, fault: &Fault) {
+        self.is_last = !fault.is_free();
+        if self.is_last {
+            self.n += 1;
+            self.why = fault.to_string();
+        }
+    }
+
+    /// What is added to a reason that tells of the last try.
+    fn told(&self) -> String {
+        match (self.n, self.is_last) {
+            (0, _) => String::new(),
+            (n, true) => format!("; {n} of them may have been paid"),
+            (n, false) => format!("; {n} of them may have been paid, with {}", self.why),
+        }
+    }
+}
+
 /// Gives up the place of a question that is under way when dropped, panics included.
 struct Leaving<'a> {
     endpoint: &'a Endpoint,
     key: AskKey,
-    expected: Usage,
 }
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
         let mut state = self.endpoint.lock();
         state.under_way.remove(&self.key);
-        state.till.release(&self.expected);
+        state.till.release(&self.key);
         drop(state);
         self.endpoint.changed.notify_all();
     }
+}
+
+/// A time for people: in seconds, and in hours where these are many.
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let hours =
+        if seconds < 7_200.0 { String::new() } else { format!(" ({:.1} h)", seconds / 3_600.0) };
+    format!("{seconds:.0} s{hours}")
 }
 
 /// Parameters as the endpoint gets them; whole numbers stay whole.

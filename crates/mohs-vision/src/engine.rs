@@ -186,6 +186,18 @@ pub enum EngineError {
         /// What it says, with the node if it says which.
         problem: String,
     },
+    /// The network has an operator that no engine brings along.
+    #[error("the engine {engine} does not know the operator {op} of node `{node}`: {problem}")]
+    PrivateOperator {
+        /// The engine.
+        engine: &'static str,
+        /// The operator with its domain.
+        op: String,
+        /// The node.
+        node: String,
+        /// What the engine says.
+        problem: String,
+    },
     /// What was given is not what the network takes.
     #[error("the input `{name}` should be {expected}, found {found}")]
     WrongInput {
@@ -230,6 +242,10 @@ impl EngineError {
             EngineError::Unreadable(_) => {
                 Some("export the model again, e.g. with torch.onnx.export".to_owned())
             }
+            EngineError::PrivateOperator { op, .. } => Some(format!(
+                "{op} is not part of ONNX and lives in a program of its own; export the model with \
+                 standard operators"
+            )),
             EngineError::CannotLoad { engine: rten::NAME, .. } => {
                 Some("use --engine onnxruntime, which knows more operators".to_owned())
             }
@@ -347,6 +363,24 @@ impl Engine {
         self.open_as(&graph, || Ok(bytes.into()))
     }
 
+    fn load<'a>(
+        &self,
+        graph: &Graph,
+        bytes: impl FnOnce() -> Result<Cow<'a, [u8]>, EngineError>,
+    ) -> Result<Box<dyn Run>, EngineError> {
+        Ok(match &self.kind {
+            Kind::OnnxRuntime(loaded) => {
+                Box::new(loaded.open(&bytes()?, self.device, self.n_threads)?)
+            }
+            Kind::Rten => Box::new(match rten::lowered(graph) {
+                Some(lowered) => {
+                    rten::open(mohs_graph::write::to_bytes(&lowered)?, graph, self.n_threads)?
+                }
+                None => rten::open(bytes()?.into_owned(), graph, self.n_threads)?,
+            }),
+        })
+    }
+
     /// Opens a network.
     pub fn open_graph(&self, graph: &Graph) -> Result<Session, EngineError> {
         self.open_as(graph, || Ok(mohs_graph::write::to_bytes(graph)?.into()))
@@ -357,17 +391,8 @@ impl Engine {
         graph: &Graph,
         bytes: impl FnOnce() -> Result<Cow<'a, [u8]>, EngineError>,
     ) -> Result<Session, EngineError> {
-        let running: Box<dyn Run> = match &self.kind {
-            Kind::OnnxRuntime(loaded) => {
-                Box::new(loaded.open(&bytes()?, self.device, self.n_threads)?)
-            }
-            Kind::Rten => Box::new(match rten::lowered(graph) {
-                Some(lowered) => {
-                    rten::open(mohs_graph::write::to_bytes(&lowered)?, graph, self.n_threads)?
-                }
-                None => rten::open(bytes()?.into_owned(), graph, self.n_threads)?,
-            }),
-        };
+        let running =
+            self.load(graph, bytes).map_err(|error| named_after_operator(error, graph))?;
         Ok(Session {
             running,
             inputs: graph.inputs.clone(),
@@ -381,6 +406,21 @@ impl Engine {
 /// Chooses an engine and opens the bytes of an ONNX file that holds all its weights.
 pub fn open(bytes: &[u8], options: &OpenOptions) -> Result<Session, EngineError> {
     Engine::choose(options)?.open(bytes)
+}
+
+/// Names the operator that makes a network unloadable, where it is one of nobody's but its maker.
+fn named_after_operator(error: EngineError, graph: &Graph) -> EngineError {
+    let EngineError::CannotLoad { engine, problem } = error else { return error };
+    let is_known = |domain: &str| matches!(domain, "" | "ai.onnx" | "ai.onnx.ml" | "com.microsoft");
+    match graph.nodes.iter().find(|node| !is_known(&node.domain)) {
+        Some(node) => EngineError::PrivateOperator {
+            engine,
+            op: node.full_op(),
+            node: node.label().to_owned(),
+            problem,
+        },
+        None => EngineError::CannotLoad { engine, problem },
+    }
 }
 
 /// What an engine does with inputs that were checked: one tensor per output, in order.

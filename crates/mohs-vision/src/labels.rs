@@ -288,6 +288,11 @@ impl Labels {
         .map(|group| &group.label)
     }
 
+    /// All labels that can be answered.
+    pub fn all(&self) -> impl Iterator<Item = &Label> {
+        self.groups.iter().map(|group| &group.label)
+    }
+
     /// Returns the class of a label, counted as [`Labels::reading`] counts them.
     pub fn class_of(&self, label: &Label) -> Option<usize> {
         let place = self.groups.iter().position(|group| group.label == *label)?;

@@ -4,6 +4,7 @@
 //! indices, as tools for outlining write them, not colours. In a picture with transparent parts the
 //! object is what can be seen. Where the files lie says who drew what; see [`Layout`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -92,6 +93,29 @@ pub fn read_folder(folder: &Path, options: &FolderOptions) -> Result<Vec<Annotat
 pub fn read(path: &Path, object: &ObjectPixels) -> Result<Mask, FileError> {
     let bytes = std::fs::read(path).map_err(|cause| FileError::cannot_read(path, cause))?;
     decode(&bytes, object).map_err(|problem| FileError::new(path, problem))
+}
+
+/// Returns the values of a PNG file that seems to hold classes, each with a grey value or palette
+/// index of its own, rather than one object: several besides 0, and few in all.
+pub fn class_values(path: &Path) -> Result<Option<Vec<u16>>, FileError> {
+    /// More values are shades.
+    const MOST: usize = 32;
+    let bytes = std::fs::read(path).map_err(|cause| FileError::cannot_read(path, cause))?;
+    let found = samples(&bytes, |picture, width, height| {
+        let n_channels = picture.kind.samples();
+        let n_colours = picture.n_colours();
+        let brightest = |y: usize, x: usize| {
+            let samples = (0..n_colours).map(|channel| picture.sample(y, x * n_channels + channel));
+            samples.max().unwrap_or(0)
+        };
+        let rows = (0..height as usize).flat_map(|y| (0..width as usize).map(move |x| (y, x)));
+        Ok(rows.map(|(y, x)| brightest(y, x)).collect::<BTreeSet<u16>>())
+    });
+    let found = found.map_err(|problem| FileError::new(path, problem))?;
+    let is_classes = |values: &BTreeSet<u16>| {
+        values.len() <= MOST && 1 < values.iter().filter(|value| **value != 0).count()
+    };
+    Ok(Some(found).filter(is_classes).map(|values| values.into_iter().collect()))
 }
 
 /// Turns the text of a LabelMe `mask` shape, a PNG in base 64, into its pixels; `Err` says what
@@ -212,6 +236,17 @@ fn nothing_marked(object: &ObjectPixels) -> Problem {
 
 /// Decodes a PNG file into a mask.
 fn decode(bytes: &[u8], object: &ObjectPixels) -> Result<Mask, Problem> {
+    samples(bytes, |picture, width, height| {
+        let is_object = picture.is_object(width as usize, height as usize, object)?;
+        Mask::from_bitmap(height, width, &is_object).map_err(Problem::BadMask)
+    })
+}
+
+/// Decodes a PNG file and hands on its samples, with their width and height.
+fn samples<T>(
+    bytes: &[u8],
+    take: impl FnOnce(&Samples<'_>, u32, u32) -> Result<T, Problem>,
+) -> Result<T, Problem> {
     const SIGNATURE: [u8; 4] = [0x89, b'P', b'N', b'G'];
     if !bytes.starts_with(&SIGNATURE) {
         return Err(Problem::WrongKind {
@@ -238,8 +273,7 @@ fn decode(bytes: &[u8], object: &ObjectPixels) -> Result<Mask, Problem> {
         line: frame.line_size,
         bytes: &buffer,
     };
-    let is_object = picture.is_object(width as usize, height as usize, object)?;
-    Mask::from_bitmap(height, width, &is_object).map_err(Problem::BadMask)
+    take(&picture, width, height)
 }
 
 /// Decoded samples, packed as in the file.
@@ -251,6 +285,12 @@ struct Samples<'a> {
 }
 
 impl Samples<'_> {
+    /// Channels that are not transparency.
+    fn n_colours(&self) -> usize {
+        let has_alpha = matches!(self.kind, ColorType::GrayscaleAlpha | ColorType::Rgba);
+        self.kind.samples() - usize::from(has_alpha)
+    }
+
     fn is_object(
         &self,
         width: usize,
@@ -258,8 +298,8 @@ impl Samples<'_> {
         object: &ObjectPixels,
     ) -> Result<Vec<bool>, Problem> {
         let n_channels = self.kind.samples();
-        let has_alpha = matches!(self.kind, ColorType::GrayscaleAlpha | ColorType::Rgba);
-        let n_colours = n_channels - usize::from(has_alpha);
+        let n_colours = self.n_colours();
+        let has_alpha = n_colours < n_channels;
         if matches!(object, ObjectPixels::Values(_)) && 1 < n_colours {
             return Err(Problem::BadValue {
                 expected: "a grey or palette picture, whose pixels have one value".into(),
@@ -437,5 +477,19 @@ mod tests {
             file.extend(bytes);
             prop_assert!(decode(&file, &ObjectPixels::NotZero).is_err());
         }
+    }
+
+    #[test]
+    fn a_file_of_classes_is_told_from_a_mask() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = |kind, data: &[u8]| {
+            let path = folder.path().join("a.png");
+            std::fs::write(&path, png(kind, BitDepth::Eight, 2, 2, data)).unwrap();
+            class_values(&path).unwrap()
+        };
+        assert_eq!(found(ColorType::Grayscale, &[1, 2, 3, 2]), Some(vec![1, 2, 3]));
+        assert_eq!(found(ColorType::Indexed, &[0, 1, 2, 2]), Some(vec![0, 1, 2]));
+        assert_eq!(found(ColorType::Grayscale, &[0, 255, 255, 0]), None);
+        assert_eq!(found(ColorType::Rgb, &[9; 12]), None);
     }
 }

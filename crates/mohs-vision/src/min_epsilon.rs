@@ -26,7 +26,7 @@ use std::sync::mpsc;
 use mohs_data::{Flag, Goal, Label, MinEpsilon, ModelName, Norm, Seed, Stimulus};
 
 use audit::Audit;
-pub use examples::{Example, ExampleWriter};
+pub use examples::{Example, ExampleWriter, is_for_examples};
 pub use grid::{Grid, GridError};
 pub use search::Mode;
 
@@ -147,10 +147,20 @@ pub enum MinEpsilonError {
     UnknownTarget {
         /// What was asked for.
         found: Label,
+        /// The labels there are, in the order of the model's outputs.
+        known: Vec<Label>,
     },
     /// There is no other answer.
     #[error("the model should tell at least 2 labels apart, found {found}")]
     TooFewLabels {
+        /// How many there are.
+        found: usize,
+    },
+    /// A loss that compares three labels, and fewer of them.
+    #[error("the loss `dlr` of `{attack}` should have at least 3 labels to compare, found {found}")]
+    TooFewForRatio {
+        /// The attack.
+        attack: &'static str,
         /// How many there are.
         found: usize,
     },
@@ -237,7 +247,10 @@ pub fn plan<'a>(job: Job<'a>, engine: &Engine) -> Result<Plan<'a>, MinEpsilonErr
     }
     if let Some(target) = job.target {
         let known = labels.class_of(target);
-        known.ok_or_else(|| MinEpsilonError::UnknownTarget { found: target.clone() })?;
+        known.ok_or_else(|| MinEpsilonError::UnknownTarget {
+            found: target.clone(),
+            known: labels.all().cloned().collect(),
+        })?;
     }
     let aimed = job.corrections.iter().chain(job.attacks.iter().filter(|_| job.target.is_some()));
     for planned in aimed {
@@ -249,6 +262,10 @@ pub fn plan<'a>(job: Job<'a>, engine: &Engine) -> Result<Plan<'a>, MinEpsilonErr
     let mut checked: Vec<Slope> = Vec::new();
     for planned in job.attacks.iter().chain(job.corrections) {
         let Some(slope) = slope_of(planned) else { continue };
+        if slope == Slope::LogitsRatio && model.n_labels() < 3 {
+            let (attack, found) = (planned.attack.name, model.n_labels());
+            return Err(MinEpsilonError::TooFewForRatio { attack, found });
+        }
         if !checked.contains(&slope) {
             model.check(&[slope], engine).map_err(|source| MinEpsilonError::NoGradient {
                 attack: planned.attack.name,

@@ -24,6 +24,7 @@ mod class;
 mod clutter;
 pub(crate) mod colour;
 pub(crate) mod dice;
+mod letters;
 pub(crate) mod lighting;
 mod noise;
 pub(crate) mod occluder;
@@ -44,7 +45,7 @@ pub use class::Class;
 pub use picture::{BoundingBox, LARGEST_SIDE, Mask, Picture, SMALLEST_SIDE};
 pub use recipe::{Recipe, Variation, WorldPlan, recipes};
 pub use scene::draw;
-pub use sheet::contact_sheet;
+pub use sheet::{NamedRow, contact_sheet, named_sheet};
 
 use rayon::prelude::*;
 

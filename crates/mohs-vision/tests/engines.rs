@@ -135,6 +135,19 @@ fn an_operator_that_no_engine_has_is_named_by_both() {
 }
 
 #[test]
+fn an_operator_of_somebody_elses_is_said_to_be_one() {
+    let mut graph = small_classifier();
+    graph.nodes[1].op = "Sharpen".to_owned();
+    graph.nodes[1].domain = "com.example".to_owned();
+    for options in all() {
+        let error = Engine::choose(&options).unwrap().open_graph(&graph).unwrap_err();
+        assert!(matches!(error, EngineError::PrivateOperator { .. }), "{error}");
+        assert!(error.to_string().contains("com.example"), "{error}");
+        assert!(error.remedy().unwrap().contains("not part of ONNX"));
+    }
+}
+
+#[test]
 fn a_network_that_contradicts_itself_is_an_error_and_no_crash() {
     let mut graph = small_classifier();
     // Weights for four channels, where pictures have three.

@@ -175,6 +175,12 @@ impl From<EndpointError> for CliError {
             }
             EndpointError::Gone { .. } => Self::surroundings(message)
                 .hint("run again later: every answer so far is kept, and none is paid twice"),
+            EndpointError::Unusable { .. } => Self::surroundings(message).hint(
+                "`url`, `model` and `parameters` decide what is sent; answers so far are kept",
+            ),
+            EndpointError::Key { .. } => Self::input(message).hint(
+                "set it again, as the endpoint's owner shows it: on one line, without quotes",
+            ),
             EndpointError::SameName { .. } => {
                 Self::input(message).hint("rename one of them; case and punctuation do not count")
             }
@@ -282,7 +288,7 @@ impl From<PreparationError> for CliError {
         let hint = match &error {
             PreparationError::NotSaid { .. } => {
                 "preprocess = \"torchvision\", \"timm\", \"clip\", \"tensorflow\" or a table such as \
-                 { mean = [0.5, 0.5, 0.5], sd = [0.5, 0.5, 0.5] }"
+                 { mean = [0.5, 0.5, 0.5], sd = [0.5, 0.5, 0.5] }; on the command line --preprocess HOW"
             }
             PreparationError::SideFile { .. } | PreparationError::Unreadable { .. } => {
                 "say it in the manifest instead: preprocess = …"

@@ -3,9 +3,10 @@
 //! Everything must be understandable without colour.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 
 use crate::args::{Color, Talk};
 use crate::error::CliError;
@@ -16,6 +17,28 @@ pub(crate) struct Ui {
     is_quiet: bool,
     is_coloured: bool,
     shows_progress: bool,
+    /// What is drawn on the terminal now, and has to make room for words.
+    shown: Shown,
+}
+
+/// The progress bar that was shown last.
+#[derive(Clone, Default)]
+struct Shown(Arc<Mutex<WeakProgressBar>>);
+
+impl Shown {
+    fn bar(&self) -> Option<ProgressBar> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+
+    fn set(&self, bar: &ProgressBar) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bar.downgrade();
+    }
+}
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Shown")
+    }
 }
 
 impl Ui {
@@ -28,21 +51,36 @@ impl Ui {
             Color::Never => false,
             Color::Auto => is_terminal && !forbidden,
         };
-        Self { is_quiet: talk.quiet, is_coloured, shows_progress: is_terminal && !talk.quiet }
+        Self {
+            is_quiet: talk.quiet,
+            is_coloured,
+            shows_progress: is_terminal && !talk.quiet,
+            shown: Shown::default(),
+        }
     }
 
     /// The same without talk, for work inside other work.
     #[must_use]
     pub(crate) fn quiet(&self) -> Self {
-        Self { is_quiet: true, shows_progress: false, ..*self }
+        Self { is_quiet: true, shows_progress: false, ..self.clone() }
     }
 
-    /// Tells people something.
+    /// Tells people something; a progress bar makes room by itself.
     #[expect(clippy::print_stderr, reason = "this is where mohs speaks")]
     pub(crate) fn say(&self, text: &str) {
-        if !self.is_quiet {
-            eprintln!("{text}");
+        if self.is_quiet {
+            return;
         }
+        match self.shown.bar() {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Returns what tells people something from any thread.
+    pub(crate) fn teller(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let ui = self.clone();
+        move |text| ui.say(text)
     }
 
     /// Tells people what went wrong, quiet or not.
@@ -97,6 +135,7 @@ impl Ui {
         bar.set_style(style);
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
+        self.shown.set(&bar);
         bar
     }
 }

@@ -1,9 +1,19 @@
-// A stand-in for the design of the reference toolkit of viewing time: Express takes a trial, hands two
-// writes to Redis and answers at once, without waiting for either. With WAIT=1 it waits for both, which
-// is as durable as Redis is told to be. For benches only.
+// A stand-in for the server of the viewing-time paper's toolkit. For benches only.
 //
 //     PORT=8090 REDIS_PORT=6390 [WAIT=1] node server.mjs
+//
+// Of each trial its page sends two forms, one after the other, and waits for both: how far the
+// participant is, which the server stores before it answers, and the answer, which the server prints,
+// hands to Redis in two writes and confirms without waiting for either. The same parsers and
+// compression stand before them. Left out is what would only slow it down: HTTPS, the participant's
+// address, promises of a library.
+//
+// `/trial` is leaner than the toolkit: one request with JSON, nothing printed.
+//
+// With WAIT=1 all writes are waited for, which is as durable as Redis is told to be.
 
+import compression from 'compression';
+import cookieParser from 'cookie-parser';
 import express from 'express';
 import { createClient } from 'redis';
 
@@ -11,26 +21,35 @@ const redis = createClient({ socket: { host: '127.0.0.1', port: Number(process.e
 redis.on('error', () => {});
 await redis.connect();
 
-const app = express();
-app.use(express.json({ limit: '100kb' }));
-
-app.post('/trial', async (request, response) => {
-  const { session, idx, ...trial } = request.body;
-  const writes = [
-    redis.hSet(`session:${session}:trial:${idx}`, Object.entries(trial).flat().map(String)),
-    redis.rPush(`session:${session}:trials`, String(idx)),
-  ];
+const store = async (key, fields, set, member) => {
+  const words = Object.entries(fields).flat().map(String);
+  const writes = [redis.hSet(key, words), redis.sAdd(set, String(member))];
   if (process.env.WAIT) await Promise.all(writes);
   else writes.forEach((write) => write.catch(() => {}));
+};
+
+const lean = express.Router();
+lean.post('/trial', express.json({ limit: '100kb' }), async (request, response) => {
+  const { session, idx, ...trial } = request.body;
+  await store(`session:${session}:trial:${idx}`, trial, `session:${session}:trials`, idx);
   response.end('ok');
 });
 
-app.get('/count', async (_, response) => {
-  let n = 0;
-  for await (const key of redis.scanIterator({ MATCH: 'session:*:trials', COUNT: 1000 })) {
-    n += await redis.lLen(key);
-  }
-  response.json({ n });
+const toolkit = express.Router();
+toolkit.use(compression(), cookieParser(), express.urlencoded({ extended: true }));
+toolkit.post('/update_timestamp', async (request, response) => {
+  const { assignment_id: assignment, timestamp } = request.body;
+  response.send([await redis.hSet(`${assignment}:timestamp`, timestamp)]);
+});
+toolkit.post('/submit_response', async (request, response) => {
+  const { task_length: _, ...trial } = request.body;
+  console.log(trial);
+  const of = `${trial.link_id}:worker_id:${trial.worker_id}`;
+  await store(`${of}:response:${trial.trial_num}`, trial, `${of}:responses`, trial.trial_num);
+  response.end();
 });
 
+const app = express();
+app.get('/count', async (_, response) => response.json({ n: await redis.dbSize() }));
+app.use(lean, toolkit);
 app.listen(Number(process.env.PORT), '127.0.0.1');

@@ -284,8 +284,8 @@ impl Caveat {
                  they promise; it is here to be compared with."
             ),
             Self::WidthNotReached { wanted, found } => format!(
-                "The interval is {:.1} points wide, {:.1} were wanted; a larger budget or more \
-                 reference models would narrow it.",
+                "The interval is {:.1} points wide, {:.1} were wanted. A larger budget or better \
+                 references would narrow it.",
                 found * 100.0,
                 wanted * 100.0
             ),
@@ -381,6 +381,15 @@ impl Caveat {
                 "Models saw stimuli more than once. Findings rest on {which}: {n_predictions} of \
                  {n_all} predictions; the others stand in the tables by probe and condition."
             ),
+            Self::ModelsSawOthers { models, n_all } => format!(
+                "Models are compared on different stimuli: of {n_all}, there are rows of {}. What is \
+                 missing may be what a model gets wrong; run each on all of them.",
+                models
+                    .iter()
+                    .map(|(model, n)| format!("`{model}` for {n}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
             Self::FewInBand { bands, n_wanted } => format!(
                 "Fewer than {n_wanted} stimuli in {}; the intervals there are wide for good reason.",
                 bands.iter().map(|band| format!("`{band}`")).collect::<Vec<_>>().join(", ")
@@ -421,9 +430,34 @@ impl Caveat {
                  largest ε that was tried, and the mean among the fooled is that of the weakest.",
                 named_or_counted(attacks, "attacks")
             ),
-            Self::HorizonsDiffer { smallest, largest, used } => format!(
-                "Attacks were tried up to different ε, from {smallest} to {largest}. Restricted \
-                 means and areas end at {used}, up to which all can be compared."
+            Self::HorizonsDiffer { smallest, largest, used, cut_by } => {
+                let cut = match cut_by.is_empty() {
+                    true => String::new(),
+                    false => format!(
+                        ": {} went no further, and what is fooled only beyond it counts as \
+                         survived",
+                        named_or_counted(cut_by, "attacks")
+                    ),
+                };
+                let short = match smallest < used {
+                    true => " Survivors that were tried less far count up to where they were.",
+                    false => "",
+                };
+                format!(
+                    "Attacks were tried up to different ε, from {smallest} to {largest}. \
+                     Restricted means and areas end at {used}, up to which all can be \
+                     compared{cut}.{short}"
+                )
+            }
+            Self::StepLengths { attacks } => format!(
+                "ε is the length of a step for {}, and the whole change may be several times as \
+                 large; for the other attacks beside it, ε is the whole change. They cannot be held \
+                 against each other.",
+                named_or_counted(attacks, "attacks")
+            ),
+            Self::ForeignExamples { n_examples, n_all } => format!(
+                "{n_examples} of {n_all} examples are of a model, stimulus or attack that no row is \
+                 about; they are not shown."
             ),
             Self::FewAttacked { bands, n_wanted } => format!(
                 "Fewer than {n_wanted} stimuli that a model gets right in {}; the intervals there \
@@ -450,6 +484,11 @@ impl Caveat {
             ),
             Self::LevelsWithoutStimuli { levels } => format!(
                 "No stimulus has the level {}: the ladder is made of the others.",
+                listed(levels.iter().map(|level| format!("`{level}`")))
+            ),
+            Self::LevelsNotShown { levels } => format!(
+                "No model was asked about a stimulus of the level {}, so there are no chains and no \
+                 weighted score; name the other levels alone to leave it out.",
                 listed(levels.iter().map(|level| format!("`{level}`")))
             ),
             Self::LevelsTied { levels } => format!(

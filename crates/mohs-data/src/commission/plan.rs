@@ -123,7 +123,11 @@ pub fn plain_name(name: &str) -> String {
     name.trim().chars().map(plain).collect()
 }
 
-fn distinct<'a>(
+/// Longer names do not fit into names of files.
+const LONGEST_NAME: usize = 100;
+
+/// Refuses names that make no ids, or the same id twice.
+pub(super) fn distinct<'a>(
     key: &'static str,
     noun: &str,
     names: impl Iterator<Item = &'a String>,
@@ -131,9 +135,16 @@ fn distinct<'a>(
     let mut seen = std::collections::BTreeMap::new();
     for name in names {
         if name.trim().is_empty() {
-            return Err((key, format!("a name for each {noun}"), String::new()));
+            return Err((key, format!("a name for each {noun}"), name.clone()));
         }
-        if let Some(other) = seen.insert(plain_name(name).to_lowercase(), name) {
+        let plain = plain_name(name);
+        if !plain.contains(char::is_alphanumeric) {
+            return Err((key, "a name with a letter or a digit".to_owned(), name.clone()));
+        }
+        if LONGEST_NAME < plain.len() {
+            return Err((key, format!("names of at most {LONGEST_NAME} bytes"), name.clone()));
+        }
+        if let Some(other) = seen.insert(plain.to_lowercase(), name) {
             let expected = "names that differ in letters and digits".to_owned();
             return Err((key, expected, format!("{other}, {name}")));
         }

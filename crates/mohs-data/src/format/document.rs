@@ -17,6 +17,36 @@ pub(crate) fn read_text(path: &Path, expected: &'static str) -> Result<String, F
     )
 }
 
+/// Bytes of a text that people read, at most.
+const MOST_PROSE: u64 = 1_000_000;
+
+/// Reads a text that people are shown: a file of at most 1 MB, in UTF-8 with or without a mark at its
+/// beginning. It may be empty.
+pub fn read_prose(path: &Path) -> Result<String, FileError> {
+    let cannot_read = |cause| FileError::cannot_read(path, cause);
+    let wrong = |found: String| {
+        let expected = "a text file of at most 1 MB".into();
+        Err(FileError::new(path, Problem::WrongKind { expected, found }))
+    };
+    // Looked at before it is opened, because a pipe would be waited for.
+    let metadata = std::fs::metadata(path).map_err(cannot_read)?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        return wrong("a device or a pipe".into());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(cannot_read)?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST_PROSE + 1), &mut bytes)
+        .map_err(cannot_read)?;
+    if MOST_PROSE < bytes.len() as u64 {
+        return wrong(format!("{} bytes", metadata.len()));
+    }
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match text.iter().all(u8::is_ascii_whitespace) {
+        true => Ok(String::new()),
+        false => text_of(path, text.to_vec(), "a text"),
+    }
+}
+
 /// Makes a text of bytes in memory; `expected` says what should be in it.
 pub(crate) fn text_of(
     path: &Path,
@@ -73,13 +103,34 @@ pub(crate) fn at_key(error: FileError, text: &str) -> FileError {
 /// Parses TOML into a type.
 pub(crate) fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
     toml::from_str(text).map_err(|error| {
-        let message = error.message().to_owned();
+        let message = in_words(error.message());
         let located = FileError::new(path, Problem::Syntax { message });
         match error.span() {
             Some(span) => located.at_line(line_of(text, span.start)),
             None => located,
         }
     })
+}
+
+/// Says of a number what it may be, where serde names one of our types.
+fn in_words(message: &str) -> String {
+    let Some((found, kind)) = message.rsplit_once(", expected ") else { return message.into() };
+    let expected = match kind.trim_end() {
+        "u32" if is_too_large(found) => "a whole number, 4294967295 or less",
+        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number, 0 or more",
+        "i64" | "i32" => "a whole number",
+        "f64" => "a number",
+        _ => return message.into(),
+    };
+    format!("{found}, expected {expected}")
+}
+
+fn is_too_large(found: &str) -> bool {
+    let digits =
+        found.strip_prefix("invalid value: integer `").and_then(|rest| rest.strip_suffix('`'));
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .is_some_and(|found: i64| i64::from(u32::MAX) < found)
 }
 
 /// Refuses a JSON document of a newer version before its unknown keys are complained about.

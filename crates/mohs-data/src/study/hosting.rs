@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Problem, nearest};
+
 /// How pictures become what is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -121,6 +123,44 @@ impl Default for ScreenRules {
     }
 }
 
+/// The kinds of browsers that a page tells apart.
+const BROWSERS: [&str; 4] = ["chromium", "firefox", "safari", "other"];
+
+impl ScreenRules {
+    /// Hands the first key that cannot be meant to `bad`, with what it should be and what was found.
+    pub(super) fn check<E>(
+        &self,
+        bad: &impl Fn(&str, &str, String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !(0.1..=60.0).contains(&self.size_deg) {
+            return bad("screen.size_deg", "0.1 to 60 degrees", self.size_deg.to_string());
+        }
+        if !(16..=4_096).contains(&self.size_px) {
+            let expected = "a side of 16 to 4096 pixels";
+            return bad("screen.size_px", expected, self.size_px.to_string());
+        }
+        Ok(())
+    }
+
+    /// Returns what is wrong with the first browser that no page would tell of.
+    pub(super) fn unknown_browser(&self) -> Option<Problem> {
+        let is_unknown = |name: &&String| !BROWSERS.contains(&name.as_str());
+        let name = self.short_exposures_in.iter().find(is_unknown)?;
+        let lower = name.to_lowercase();
+        // Browsers that are Chromium inside, and are told of as such.
+        let is_chromium = ["chrome", "edge", "opera", "brave"].contains(&lower.as_str());
+        let meant = if is_chromium { Some("chromium".into()) } else { nearest(&lower, BROWSERS) };
+        Some(Problem::BadValue {
+            expected: format!("a list of {}", BROWSERS.join(", ")),
+            found: name.clone(),
+            hint: Some(match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "Chrome and Edge are `chromium`; an empty list means all browsers".into(),
+            }),
+        })
+    }
+}
+
 /// What participants read, and where they go at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -148,9 +188,13 @@ pub struct PageOptions {
     pub debrief: Option<PathBuf>,
     /// Trials between breaks.
     pub trials_between_breaks: usize,
-    /// Where participants are sent at the end; `{code}` becomes their completion code.
+    /// Where participants who did everything are sent; `{code}` becomes their completion code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_url: Option<String>,
+    /// The completion code of all who did everything, for recruiters that have one for a study. Everybody
+    /// gets a code of their own when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_code: Option<String>,
     /// Minutes after which what was promised to a participant who does not answer goes to others.
     pub lease_minutes: u32,
     /// Whether people without an id of a recruiter may take part.
@@ -170,10 +214,56 @@ impl Default for PageOptions {
             debrief: None,
             trials_between_breaks: 25,
             completion_url: None,
+            completion_code: None,
             lease_minutes: 30,
             open_to_all: true,
         }
     }
+}
+
+/// The oldest that a participant may have to be.
+const OLDEST: u32 = 120;
+
+impl PageOptions {
+    /// Hands the first key that cannot be meant to `bad`, with what it should be and what was found.
+    pub(super) fn check<E>(
+        &self,
+        bad: &impl Fn(&str, &str, String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if OLDEST < self.min_age {
+            return bad("page.min_age", "an age of 0 to 120 years", self.min_age.to_string());
+        }
+        if let Some(url) = self.completion_url.as_ref().filter(|url| !is_web_address(url)) {
+            return bad("page.completion_url", "an address with http:// or https://", url.clone());
+        }
+        let has_other = |url: &&String| url.replace("{code}", "").contains(['{', '}']);
+        if let Some(url) = self.completion_url.as_ref().filter(has_other) {
+            let expected = "an address with no other placeholder than {code}";
+            return bad("page.completion_url", expected, url.clone());
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if let Some(code) = &self.completion_code
+            && (code.is_empty() || 60 < code.len() || !code.chars().all(is_plain))
+        {
+            let expected = "1 to 60 letters, digits, hyphens and underscores";
+            return bad("page.completion_code", expected, format!("{code:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// Says whether a text is an address that browsers open: `http://` or `https://`, then a host.
+pub fn is_web_address(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let is_host = host.is_some_and(|host| {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+            _ => (host, None),
+        };
+        !name.is_empty() && port.is_none_or(|port| port.parse::<u16>().is_ok())
+    });
+    is_host && !text.contains(|c: char| c.is_whitespace() || c.is_control() || "\"<>\\".contains(c))
 }
 
 /// What may endanger participants.
@@ -183,4 +273,50 @@ pub struct SafetyOptions {
     /// Why more than three flashes in a second are allowed all the same, e.g. an ethics approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flash_override: Option<String>,
+}
+
+impl SafetyOptions {
+    /// Hands a reason that says nothing to `bad`: it would approve in nobody's name.
+    pub(super) fn check<E>(
+        &self,
+        bad: &impl Fn(&str, &str, String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let is_silent = |reason: &&String| !reason.chars().any(char::is_alphanumeric);
+        if let Some(reason) = self.flash_override.as_ref().filter(is_silent) {
+            let expected = "who approved it, in words";
+            return bad("safety.flash_override", expected, format!("{reason:?}"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_begins_with_http_and_names_a_host() {
+        for good in [
+            "https://app.prolific.com/submissions/complete?cc={code}",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080/",
+            "https://lab.example.org#x",
+        ] {
+            assert!(is_web_address(good), "{good}");
+        }
+        for bad in [
+            "",
+            "lab.example.org",
+            "ftp://x",
+            "javascript:alert(1)",
+            "https://",
+            "https://:80",
+            "http://x:http",
+            "https://a b",
+            "https://x/\"><script>",
+            "http://x\n",
+        ] {
+            assert!(!is_web_address(bad), "{bad}");
+        }
+    }
 }

@@ -62,6 +62,9 @@ fn lines_are_counted_as_an_editor_does() {
     let csv = "participant,stimulus,response\np,a,mug\n\n\np,\"b\nb\",mug\np,c,mug";
     assert_eq!(lines(csv), [2, 5, 7]);
     assert_eq!(lines(&csv.replace('\n', "\r\n")), [2, 5, 7]);
+    // A header of one editor above rows of another: no two rows start in the same line.
+    let mixed = "participant,stimulus,response\np,a,mug\r\np,b,mug\r\np,c,mug\r\n";
+    assert_eq!(lines(mixed), [2, 3, 4]);
     let ragged = "participant,stimulus,response\r\np,a,mug\r\np,b\r\n";
     let path = Path::new("t.csv");
     let rows =

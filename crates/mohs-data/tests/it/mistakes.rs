@@ -397,9 +397,65 @@ fn a_study_with_a_slip_names_the_line() {
     insta::assert_snapshot!(words(&Study::parse(Path::new("s.toml"), text).unwrap_err()), @"s.toml:5: unknown field `criterium`, expected one of `criterion`, `rule`, `guess_rate`, `confidence`, `n_resamples`");
     let text = "version = 1\nname = \"a\"\ntask = \"flash\"\n[flash]\nexposures_ms = [50, 17]\n";
     insta::assert_snapshot!(words(&Study::parse(Path::new("s.toml"), text).unwrap_err()), @r"
-    s.toml:5: `flash.exposures_ms` should be one or more milliseconds, from 1 up, ascending, found `50, 17`
+    s.toml:5: `flash.exposures_ms` should be one or more milliseconds, from 1 to below 3600000, ascending, found `50, 17`
     hint: docs/formats/study.md has every key with its range
     ");
+}
+
+#[test]
+fn times_and_counts_of_a_study_have_ranges() {
+    let head = "version = 1\nname = \"a\"\ntask = \"flash\"\n";
+    let parsed = |rest: &str| Study::parse(Path::new("s.toml"), &format!("{head}{rest}"));
+    for (rest, expected) in [
+        (
+            "[flash]\nexposures_ms = [3600000]",
+            "from 1 to below 3600000, ascending, found `3600000`",
+        ),
+        ("[flash]\nfixation_ms = -500", "0 to 60000 milliseconds, found `-500`"),
+        ("[flash]\nfixation_ms = 1e12", "0 to 60000 milliseconds, found `1000000000000`"),
+        ("[flash]\ngap_ms = -400", "0 to 60000 milliseconds, found `-400`"),
+        ("[flash]\nmask_ms = 60001", "0 to 60000 milliseconds, found `60001`"),
+        ("[flash]\nparticipants_per_cell = 99999999999", "1 to 1000000, found `99999999999`"),
+        ("[beep]\nbeeps_ms = [9]", "from 10 to below 3600000, ascending, found `9`"),
+        ("[beep]\ntolerance_ms = -1", "0 to 60000 milliseconds, found `-1`"),
+        ("[beep]\nwindow_ms = -1", "0 to 60000 milliseconds, found `-1`"),
+        ("[beep]\ngate_trials = 2000000", "0 to 1000000, found `2000000`"),
+        ("[page]\nminutes = 0", "1 to 1440 minutes, found `0`"),
+        ("[page]\nlease_minutes = 0", "1 to 43200 minutes, found `0`"),
+        ("[page]\nlease_minutes = 50000", "1 to 43200 minutes, found `50000`"),
+        ("[page]\nlease_minutes = 99999999999", "expected a whole number, 4294967295 or less"),
+        (
+            "[exclusions]\nmin_rt_ms = 500\nmax_rt_ms = 100",
+            "less than exclusions.max_rt_ms, which is 100, found `500`",
+        ),
+        ("[exclusions]\nmin_rt_ms = 0", "milliseconds above 0, found `0`"),
+        (
+            "[screen]\nshort_exposures_in = [\"chrome\"]",
+            "a list of chromium, firefox, safari, other, found `chrome`\n\
+             hint: did you mean `chromium`?",
+        ),
+        ("[screen]\nshort_exposures_in = [\"Firefx\"]", "hint: did you mean `firefox`?"),
+        (
+            "[page]\ncompletion_url = \"https://x.org/{CODE}\"",
+            "no other placeholder than {code}, found",
+        ),
+        ("[safety]\nflash_override = \"\"", "s.toml:5: `safety.flash_override` should be who"),
+        (
+            "[safety]\nflash_override = \" \\t - \"",
+            "who approved it, in words, found `\" \\t - \"`",
+        ),
+    ] {
+        let error = words(&parsed(rest).unwrap_err());
+        assert!(error.contains(expected), "{rest}: {error}");
+    }
+    for rest in [
+        "[flash]\nfixation_ms = 0\nmask_ms = 60000",
+        "[page]\nminutes = 1\nlease_minutes = 43200",
+        "[exclusions]\nmin_rt_ms = 100\nmax_rt_ms = 100.5",
+        "[screen]\nshort_exposures_in = []",
+    ] {
+        assert!(parsed(rest).is_ok(), "{rest}");
+    }
 }
 
 #[test]

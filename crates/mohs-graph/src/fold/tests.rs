@@ -296,3 +296,19 @@ fn a_stretch_stays_unless_it_is_known_to_do_nothing() {
     b.output(&y);
     assert_eq!(ops(&simplify(b.finish()).unwrap()), ["Concat", "Expand", "Add"]);
 }
+
+#[test]
+fn a_cast_of_what_nobody_knows_stays() {
+    // Boxes that were kept are whole numbers, though the boxes and scores are not.
+    for (op, domain) in [("NonMaxSuppression", ""), ("Mystery", "com.example")] {
+        let mut b = Builder::new("cast");
+        let x = picture(&mut b, 4);
+        let boxes = b.op(op, &[&x, &x], vec![]).unwrap();
+        let kept = b.op("Cast", &[&boxes], vec![("to", Attribute::Int(1))]).unwrap();
+        b.output(&kept);
+        let mut graph = b.finish();
+        domain.clone_into(&mut graph.nodes[0].domain);
+        let small = simplify(graph).unwrap();
+        assert_eq!(ops(&small), [op, "Cast"]);
+    }
+}

@@ -23,7 +23,10 @@ pub(super) fn infer(scope: &Scope<'_>) -> Option<Found> {
         "Dropout" => dropout(scope),
         "PRelu" | "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Mod" | "Min" | "Max" | "Sum"
         | "Mean" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "BitShift" => {
-            stretched_together(scope, scope.element_type(0))
+            // `Pow` may have an exponent of another type; all others have inputs of one.
+            let known = scope.inputs().iter().flatten().map(|fact| fact.element_type);
+            let known = known.into_iter().find(|&found| found != ElementType::UNKNOWN);
+            stretched_together(scope, known.unwrap_or(ElementType::UNKNOWN))
         }
         "Equal" | "Greater" | "Less" | "GreaterOrEqual" | "LessOrEqual" | "And" | "Or" | "Xor" => {
             stretched_together(scope, ElementType::Bool)
@@ -182,7 +185,8 @@ fn extreme(numbers: &[&Dim], wanted: Ordering) -> Option<Dim> {
 
 fn choose(scope: &Scope<'_>) -> Found {
     let (condition, yes, no) = (scope.required(0)?, scope.required(1)?, scope.required(2)?);
-    let element_type = yes.element_type;
+    let is_known = yes.element_type != ElementType::UNKNOWN;
+    let element_type = if is_known { yes.element_type } else { no.element_type };
     let inputs = [condition, yes, no];
     let Some(shape) = common_shape(scope, &inputs)? else {
         return Ok(vec![Fact::of_type(element_type)]);

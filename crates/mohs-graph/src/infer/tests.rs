@@ -499,3 +499,14 @@ mod hostile {
         }
     }
 }
+
+#[test]
+fn operators_that_nobody_follows_still_have_types() {
+    let made = |op, inputs: &[&str]| infer(op, inputs, &[]).unwrap()[0].element_type;
+    assert_eq!(made("NonMaxSuppression", &["1,8,4", "1,2,8"]), ElementType::I64);
+    assert_eq!(made("ConvInteger", &["1,3,8,8", "4,3,1,1"]), ElementType::I32);
+    assert_eq!(made("QuantizeLinear", &["1,3", ""]), ElementType::U8);
+    assert_eq!(made("DequantizeLinear", &[":1,2", ""]), ElementType::F32);
+    assert_eq!(made("SequenceAt", &["1,3", ":0"]), ElementType::UNKNOWN);
+    assert_eq!(made("Det", &["1,3,3"]), ElementType::F32);
+}

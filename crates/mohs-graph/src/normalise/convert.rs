@@ -281,7 +281,8 @@ fn resize(out: &mut Rewriter, node: &mut Node, opset: i64) -> Done {
 
 fn cast_like(out: &Rewriter, node: &mut Node) {
     let like = node.input(1).and_then(|name| out.facts.get(name));
-    if let Some(to) = like.map(|fact| fact.element_type.to_onnx()) {
+    let to = like.map(|fact| fact.element_type).filter(|&to| to != ElementType::UNKNOWN);
+    if let Some(to) = to.map(ElementType::to_onnx) {
         "Cast".clone_into(&mut node.op);
         node.inputs.truncate(1);
         node.attributes.insert("to".to_owned(), Attribute::Int(i64::from(to)));

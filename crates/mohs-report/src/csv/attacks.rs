@@ -79,6 +79,8 @@ pub(super) fn rows(found: &AttackFindings) -> String {
         "restricted_mean_low",
         "restricted_mean_high",
         "horizon",
+        "n_left",
+        "n_unknown",
     ]);
     for (table, attack) in all(found) {
         let mut push = |band: &str, group: &EpsilonGroup| {
@@ -89,6 +91,10 @@ pub(super) fn rows(found: &AttackFindings) -> String {
             cells.extend(interval(group.mean_fooled.as_ref()));
             cells.extend(interval(group.restricted_mean.as_ref()));
             cells.push(raw(table.horizon));
+            cells.extend(match group.at_horizon {
+                Some(at) => [at.n_survived, at.n_unknown].map(|n| n.to_string()),
+                None => Default::default(),
+            });
             csv += &csv_line(cells);
         };
         push("", &attack.overall);

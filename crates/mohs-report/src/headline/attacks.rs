@@ -1,7 +1,9 @@
 //! The headline of attacks: do easier stimuli need larger changes, and who gains where?
 
 use mohs_data::{Estimate, Goal, Norm};
-use mohs_score::model::robustness::{AttackFinding, AttackFindings, AttackTable, GainComparison};
+use mohs_score::model::robustness::{
+    AtHorizon, AttackFinding, AttackFindings, AttackTable, EpsilonGroup, GainComparison,
+};
 use mohs_score::model::{BandOrigin, Cluster};
 
 use crate::number::{Unit, count, counted, fixed};
@@ -44,73 +46,177 @@ pub(crate) fn answer(found: &AttackFindings) -> String {
     let Some((table, finding)) = first_finding(found) else {
         return "Nothing was attacked.".into();
     };
-    trend(finding).unwrap_or_else(|| overall(table, finding))
+    trend(table, finding).unwrap_or_else(|| overall(table, finding))
 }
 
 /// Returns what else is worth knowing at once: whether other attacks say the same, and what a second
 /// model gains; empty when there is nothing.
 pub(crate) fn more(found: &AttackFindings) -> String {
     let Some((table, finding)) = first_finding(found) else { return String::new() };
-    format!("{} {}", all_attacks(table), gain(table, finding)).trim().to_owned()
+    format!("{} {}", all_attacks(found), gain(table, finding)).trim().to_owned()
 }
 
 fn name(text: &str) -> String {
     shorten(text, LONGEST_NAME)
 }
 
+/// The numbers of an attack that stands alone in a sentence, up to its own horizon.
+pub(crate) struct OnItsOwn<'a> {
+    pub(crate) horizon: f64,
+    pub(crate) overall: &'a EpsilonGroup,
+    pub(crate) bands: &'a [EpsilonGroup],
+    pub(crate) easy_minus_hard: Option<&'a Estimate>,
+}
+
+/// Returns what an attack needs, however far others of its table were tried.
+pub(crate) fn on_its_own<'a>(table: &AttackTable, finding: &'a AttackFinding) -> OnItsOwn<'a> {
+    match &finding.alone {
+        Some(alone) => OnItsOwn {
+            horizon: alone.horizon,
+            overall: &alone.overall,
+            bands: &alone.bands,
+            easy_minus_hard: alone.easy_minus_hard.as_ref(),
+        },
+        None => OnItsOwn {
+            horizon: table.horizon,
+            overall: &finding.overall,
+            bands: &finding.bands,
+            easy_minus_hard: finding.easy_minus_hard.as_ref(),
+        },
+    }
+}
+
+/// Returns whether every stimulus of a group is known to be fooled up to the horizon, so that its
+/// restricted mean is the mean.
+pub(crate) fn is_whole(group: &EpsilonGroup) -> bool {
+    match group.at_horizon {
+        Some(at_horizon) => at_horizon.is_none_left(),
+        None => group.n_survived == 0,
+    }
+}
+
+/// Returns a restricted mean: `at least 0.0321` where some survive at the horizon.
+fn at_least(group: &EpsilonGroup, mean: &Estimate) -> String {
+    let bound = if is_whole(group) { "" } else { "at least " };
+    format!("{bound}{}", Unit::Epsilon.value(mean.value))
+}
+
+/// Returns how many survive: `19 of 30 stimuli survive every ε up to 0.00200`.
+fn survivors(group: &EpsilonGroup, horizon: f64) -> String {
+    let n = group.n_attacked();
+    let AtHorizon { n_survived, n_unknown } =
+        group.at_horizon.unwrap_or(AtHorizon { n_survived: group.n_survived, n_unknown: 0 });
+    let survive = match n_survived {
+        0 if n_unknown == 0 => format!("none of {} survives", counted(n, "stimulus", "stimuli")),
+        0 => format!("none of {} is known to survive", counted(n, "stimulus", "stimuli")),
+        1 => format!("1 of {} survives", counted(n, "stimulus", "stimuli")),
+        n_survived => {
+            format!("{} of {} survive", count(n_survived), counted(n, "stimulus", "stimuli"))
+        }
+    };
+    let unknown = match n_unknown {
+        0 => String::new(),
+        1 => " (1 that survived was not tried as far)".into(),
+        n => format!(" ({} that survived were not tried as far)", count(n)),
+    };
+    format!("{survive} every ε up to {}{unknown}", Unit::Epsilon.value(horizon))
+}
+
 /// Returns what easy and hard stimuli need under one attack.
-fn trend(finding: &AttackFinding) -> Option<String> {
-    let difference = finding.easy_minus_hard.as_ref()?;
-    let easy = finding.bands.first()?.restricted_mean?;
-    let hard = finding.bands.last()?.restricted_mean?;
+fn trend(table: &AttackTable, finding: &AttackFinding) -> Option<String> {
+    let own = on_its_own(table, finding);
+    let difference = own.easy_minus_hard?;
+    let (easy, hard) = (own.bands.first()?, own.bands.last()?);
+    let (easy_mean, hard_mean) = (easy.restricted_mean?, hard.restricted_mean?);
     let verdict = match side(difference) {
         Side::Above => "Easier stimuli need larger changes",
         Side::Below => "Easier stimuli need smaller changes",
         Side::Unclear => "Easy and hard stimuli need about the same changes, as far as can be told",
     };
+    let restricted = match is_whole(easy) && is_whole(hard) {
+        true => String::new(),
+        false => format!(
+            " These are means restricted to ε up to {}; among the fooled alone they are {} and {}.",
+            Unit::Epsilon.value(own.horizon),
+            mean_fooled(easy),
+            mean_fooled(hard)
+        ),
+    };
     Some(format!(
         "{verdict}: to fool {} with {} takes a mean ε of {} in the easiest band and {} in the \
-         hardest.",
+         hardest.{restricted}",
         name(finding.model.as_str()),
         name(&finding.attack),
-        Unit::Epsilon.value(easy.value),
-        Unit::Epsilon.value(hard.value),
+        at_least(easy, &easy_mean),
+        at_least(hard, &hard_mean),
     ))
+}
+
+fn mean_fooled(group: &EpsilonGroup) -> String {
+    match group.mean_fooled {
+        Some(mean) => Unit::Epsilon.value(mean.value),
+        None => "unknown (fewer than two are fooled)".into(),
+    }
 }
 
 /// Returns what an attack needs where there are no bands.
 fn overall(table: &AttackTable, finding: &AttackFinding) -> String {
     let (model, attack) = (name(finding.model.as_str()), name(&finding.attack));
-    let group = &finding.overall;
-    let n = counted(group.n_attacked(), "stimulus", "stimuli");
-    match group.restricted_mean {
-        Some(mean) => format!(
-            "To fool {model} with {attack} takes a mean ε of {}; {} of {n} survive every ε up to {}.",
-            Unit::Epsilon.value(mean.value),
-            count(group.n_survived),
-            Unit::Epsilon.value(table.horizon)
+    let own = on_its_own(table, finding);
+    let group = own.overall;
+    let Some(mean) = &group.restricted_mean else {
+        return format!("No stimulus could be attacked with {attack} on {model}.");
+    };
+    let takes =
+        format!("To fool {model} with {attack} takes a mean ε of {}", at_least(group, mean));
+    match is_whole(group) {
+        true => format!("{takes}; {}.", survivors(group, own.horizon)),
+        false => format!(
+            "{takes}, restricted to ε up to {}: {}. Among the fooled alone, the mean is {}.",
+            Unit::Epsilon.value(own.horizon),
+            survivors(group, own.horizon),
+            mean_fooled(group)
         ),
-        None => format!("No stimulus could be attacked with {attack} on {model}."),
     }
 }
 
-/// Returns under how many attacks easier stimuli need more.
-fn all_attacks(table: &AttackTable) -> String {
-    let differences: Vec<&Estimate> =
-        table.attacks.iter().filter_map(|finding| finding.easy_minus_hard.as_ref()).collect();
-    if differences.len() < 2 {
+/// Returns under how many attacks easier stimuli need more, over all norms and goals that fool.
+fn all_attacks(found: &AttackFindings) -> String {
+    let tables: Vec<&AttackTable> = found.tables.iter().filter(|table| is_main(table)).collect();
+    let above = |table: &AttackTable| {
+        let differences: Vec<&Estimate> =
+            table.attacks.iter().filter_map(|finding| finding.easy_minus_hard.as_ref()).collect();
+        let is_above = |difference: &&&Estimate| side(difference) == Side::Above;
+        (differences.iter().filter(is_above).count(), differences.len())
+    };
+    let counts: Vec<((usize, usize), String)> = tables
+        .iter()
+        .map(|table| (above(table), about(table)))
+        .filter(|((_, n), _)| 0 < *n)
+        .collect();
+    let n: usize = counts.iter().map(|((_, n), _)| n).sum();
+    let n_above: usize = counts.iter().map(|((n_above, _), _)| n_above).sum();
+    if n < 2 {
         return String::new();
     }
-    let n_above = differences.iter().filter(|difference| side(difference) == Side::Above).count();
-    let what = match is_of_one_model(table) {
+    let what = match tables.iter().all(|table| is_of_one_model(table)) {
         true => "attacks",
         false => "pairs of model and attack",
     };
+    let by_table = match counts.len() {
+        1 => String::new(),
+        _ => {
+            let part = |((n_above, n), about): &((usize, usize), String)| {
+                format!("{} of {} ({about})", count(*n_above), count(*n))
+            };
+            format!(": {}", counts.iter().map(part).collect::<Vec<_>>().join(", "))
+        }
+    };
     format!(
         "The interval of the difference between the easiest and the hardest band lies above 0 for {} \
-         of {} {what}.",
+         of {} {what}{by_table}.",
         count(n_above),
-        count(differences.len())
+        count(n)
     )
 }
 

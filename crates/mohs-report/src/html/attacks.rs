@@ -57,13 +57,29 @@ pub(super) fn chapter(found: &AttackFindings, pictures: &Pictures) -> Chapter {
 
 fn facts(found: &AttackFindings) -> String {
     let mut facts = Vec::new();
-    if let Some((_, finding)) = headline::first_finding(found) {
-        let note = format!("{}, {}", esc(finding.model.as_str()), esc(&finding.attack));
-        if let Some(mean) = &finding.overall.restricted_mean {
+    if let Some((table, finding)) = headline::first_finding(found) {
+        let own = headline::on_its_own(table, finding);
+        let note = format!(
+            "{}, {}, up to ε {}",
+            esc(finding.model.as_str()),
+            esc(&finding.attack),
+            Unit::Epsilon.value(own.horizon)
+        );
+        if let Some(mean) = &own.overall.restricted_mean {
             let html = sheet::estimate_of(Unit::Epsilon, mean, STIMULI);
-            facts.push(fact("Mean ε, survivors at the horizon", &html, &note));
+            let name = match headline::is_whole(own.overall) {
+                true => "Mean ε",
+                false => "Mean ε, restricted to the horizon",
+            };
+            facts.push(fact(name, &html, &note));
         }
-        if let Some(difference) = &finding.easy_minus_hard {
+        if let Some(mean) = &own.overall.mean_fooled
+            && !headline::is_whole(own.overall)
+        {
+            let html = sheet::estimate_of(Unit::Epsilon, mean, STIMULI);
+            facts.push(fact("Mean ε among the fooled", &html, &note));
+        }
+        if let Some(difference) = own.easy_minus_hard {
             let html = sheet::estimate_of(Unit::Epsilon, difference, STIMULI);
             facts.push(fact("Easiest minus hardest band", &html, &note));
         }

@@ -10,7 +10,7 @@ use super::sheet::Sheet;
 /// A chart with everything around it.
 pub(super) struct Figure<'a> {
     /// Anchor and name of downloaded files.
-    pub(super) id: &'static str,
+    pub(super) id: &'a str,
     /// Heading, as text.
     pub(super) title: &'a str,
     /// What is shown and how to read it, as HTML.

@@ -9,12 +9,14 @@ use mohs_score::model::robustness::{
 use super::{WIDTH, caveats, one_line, paragraph, section};
 use crate::TextTable;
 use crate::headline::attacks as headline;
-use crate::number::{Unit, bare_p_value, count, counted, fixed};
-use crate::width::shorten;
+use crate::number::{Unit, bare_p_value, count, counted};
+use crate::width::{columns, shorten};
 
 /// Rows listed before the rest is left to other formats.
 const MOST_LISTED: usize = 40;
 const NAME: usize = 16;
+/// Attacks of a model whose bands are listed.
+const MOST_WITH_BANDS: usize = 14;
 
 pub(super) fn chapter(found: &AttackFindings) -> String {
     let mut text = paragraph(&headline::answer(found));
@@ -26,10 +28,8 @@ pub(super) fn chapter(found: &AttackFindings) -> String {
     ));
     let is_main = |table: &&AttackTable| headline::is_main(table);
     text += &found.tables.iter().filter(is_main).map(|t| means(found, t)).collect::<String>();
-    if let Some(table) = headline::main_table(found) {
-        text += &easy_and_hard(table);
-        text += &gains(table);
-    }
+    text += &found.tables.iter().filter(is_main).map(easy_and_hard).collect::<String>();
+    text += &found.tables.iter().filter(is_main).map(gains).collect::<String>();
     text += &clean(found);
     let others = found.tables.iter().filter(|table| !headline::is_main(table));
     text += &others.map(|table| means(found, table)).collect::<String>();
@@ -39,8 +39,8 @@ pub(super) fn chapter(found: &AttackFindings) -> String {
     text
 }
 
-fn epsilon(estimate: Option<&Estimate>) -> String {
-    estimate.map_or_else(|| "–".into(), |estimate| Unit::Epsilon.value(estimate.value))
+fn n_of(estimate: Option<&Estimate>) -> String {
+    estimate.map_or_else(|| "–".into(), |estimate| count(estimate.n))
 }
 
 fn with_interval(estimate: Option<&Estimate>) -> String {
@@ -52,9 +52,9 @@ fn short(text: &str) -> String {
 }
 
 /// Returns the name of a band without its range, which does not fit above a column.
-fn band_name(found: &AttackFindings, idx: usize) -> String {
+fn band_name(found: &AttackFindings, idx: usize, width: usize) -> String {
     let name = one_line(&found.bands[idx].name);
-    shorten(name.split(" (").next().unwrap_or(&name), 7)
+    shorten(name.split(" (").next().unwrap_or(&name), width)
 }
 
 fn rest(n: usize) -> String {
@@ -64,48 +64,77 @@ fn rest(n: usize) -> String {
     }
 }
 
-/// The table of the paper: attacks down, bands across, one for each model.
+/// The table of the paper with what each number rests on: attacks down, and under each its bands,
+/// one table for each model.
 fn means(found: &AttackFindings, table: &AttackTable) -> String {
     let mut text = String::new();
-    // Indent, name, the columns `all`, `fooled` and `survived`, then bands of nine columns.
-    let room = WIDTH.saturating_sub(2 + NAME + 10 + 8 + 10);
-    let n_bands = found.bands.len().min(room / 9);
-    let shown = super::models::evenly(found.bands.len(), n_bands);
     for model in &found.models {
         let attacks: Vec<&AttackFinding> =
             table.attacks.iter().filter(|attack| attack.model == model.model).collect();
         if attacks.is_empty() {
             continue;
         }
-        let mut headers = vec!["attack".to_owned(), "all".to_owned()];
-        headers.extend(shown.iter().map(|idx| band_name(found, *idx)));
         let reached = if table.goal == Goal::Correct { "corrected" } else { "fooled" };
-        headers.extend([reached.to_owned(), "survived".to_owned()]);
-        let mut rows = TextTable::new(headers).indented(2);
-        for attack in attacks.iter().take(MOST_LISTED) {
-            let mean = |group: &EpsilonGroup| epsilon(group.mean_fooled.as_ref());
-            let mut cells = vec![short(&attack.attack), mean(&attack.overall)];
-            cells.extend(shown.iter().map(|idx| attack.bands.get(*idx).map_or("–".into(), mean)));
-            cells.extend([count(attack.overall.n_fooled), count(attack.overall.n_survived)]);
-            rows.push(cells);
-        }
-        let what = match table.goal {
-            Goal::Correct => "Mean ε among the corrected",
-            Goal::Fool | Goal::Target => "Mean ε among the fooled",
+        let mean_among = format!("mean ε, {reached}");
+        let n_of = |group: &EpsilonGroup| {
+            format!("{}/{}", count(group.n_fooled), count(group.n_attacked()))
         };
+        // Both means take 26 columns at most, gaps and the indent 8.
+        let n_width = attacks.iter().map(|attack| columns(&n_of(&attack.overall))).max();
+        let name_width = WIDTH.saturating_sub(2 * 26 + 8 + n_width.unwrap_or(0)).min(NAME);
+        let headers = ["attack", &mean_among, "mean ε, restricted", "n"];
+        let mut rows = TextTable::new(headers).indented(2);
+        for (idx, attack) in attacks.iter().take(MOST_LISTED).enumerate() {
+            let mut push = |name: String, group: &EpsilonGroup| {
+                rows.push([
+                    shorten(&name, name_width),
+                    with_interval(group.mean_fooled.as_ref()),
+                    with_interval(group.restricted_mean.as_ref()),
+                    n_of(group),
+                ]);
+            };
+            push(one_line(&attack.attack), &attack.overall);
+            // Bands of many attacks are too long to read here; CSV has them all.
+            if idx < MOST_WITH_BANDS {
+                for (idx, group) in attack.bands.iter().enumerate().take(found.bands.len()) {
+                    push(format!("· {}", band_name(found, idx, NAME)), group);
+                }
+            }
+        }
         let name = shorten(&one_line(model.model.as_str()), 24);
-        let title = format!("{what}, {name} ({})", headline::about(table));
+        let title = format!("Mean ε, {name} ({})", headline::about(table));
         text += &section(&shorten(&title, WIDTH), &rows);
         text += &rest(attacks.len());
+        if MOST_WITH_BANDS < attacks.len() && !found.bands.is_empty() {
+            text += &paragraph(&format!(
+                "  Bands of {} more with --format csv or json.",
+                counted(attacks.len() - MOST_WITH_BANDS, "attack", "attacks")
+            ));
+        }
     }
-    if shown.len() < found.bands.len() {
-        text.push_str(&paragraph(&format!(
-            "  {} of {} bands fit here; all of them with --format csv or json.",
-            count(shown.len()),
-            count(found.bands.len())
-        )));
+    if !text.is_empty() {
+        text += &paragraph(&format!(
+            "  n: stimuli {} of those attacked; the first mean rests on the former, the restricted \
+             one on all, and counts what survives with ε {}.{}",
+            if table.goal == Goal::Correct { "corrected" } else { "fooled" },
+            Unit::Epsilon.value(table.horizon),
+            step_lengths(table)
+        ));
     }
     text
+}
+
+/// Says which attacks of a table call the length of a step ε, where others stand beside them.
+fn step_lengths(table: &AttackTable) -> String {
+    let mut names: Vec<&str> = table.step_lengths().iter().map(|one| one.attack.as_str()).collect();
+    names.dedup();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            " ε is the length of a step for {}, and not to be held against the others.",
+            one_line(&names.join(", "))
+        ),
+    }
 }
 
 fn easy_and_hard(table: &AttackTable) -> String {
@@ -128,30 +157,46 @@ fn easy_and_hard(table: &AttackTable) -> String {
         return too_few;
     }
     let is_of_one = headline::is_of_one_model(table);
-    let mut headers = vec!["attack", "easy − hard in mean ε", "log-rank p", "τ"];
-    if !is_of_one {
-        headers.insert(0, "model");
-    }
-    let mut list = TextTable::new(headers).indented(2);
-    for attack in rows.iter().take(MOST_LISTED) {
-        let tau = attack.correlation.as_ref().map(|found| &found.tau_b);
-        let mut cells = vec![
-            shorten(&one_line(&attack.attack), 12),
-            with_interval(attack.easy_minus_hard.as_ref()),
-            attack.log_rank.as_ref().map_or("–".into(), |test| bare_p_value(test.p_holm)),
-            tau.map_or("–".into(), |tau| Unit::Plain.value(tau.value)),
-        ];
+    let with_model = |mut headers: Vec<&'static str>| {
         if !is_of_one {
-            cells.insert(0, shorten(&one_line(attack.model.as_str()), 12));
+            headers.insert(0, "model");
         }
-        list.push(cells);
+        TextTable::new(headers).indented(2)
+    };
+    let mut list = with_model(vec!["attack", "easy − hard in mean ε", "n", "log-rank p"]);
+    let mut together = with_model(vec!["attack", "τ", "C", "n"]);
+    for attack in rows.iter().take(MOST_LISTED) {
+        let mut name = vec![shorten(&one_line(&attack.attack), 12)];
+        if !is_of_one {
+            name.insert(0, shorten(&one_line(attack.model.as_str()), 12));
+        }
+        let cells = [
+            with_interval(attack.easy_minus_hard.as_ref()),
+            n_of(attack.easy_minus_hard.as_ref()),
+            attack.log_rank.as_ref().map_or("–".into(), |test| bare_p_value(test.p_holm)),
+        ];
+        list.push(name.iter().cloned().chain(cells));
+        if let Some(found) = &attack.correlation {
+            let cells = [
+                Unit::Plain.estimate(&found.tau_b),
+                Unit::Plain.estimate(&found.concordance),
+                count(found.tau_b.n),
+            ];
+            together.push(name.into_iter().chain(cells));
+        }
     }
-    section("Do easier stimuli need more?", &list)
+    let title = format!("Do easier stimuli need more? ({})", headline::about(table));
+    section(&title, &list)
         + &rest(rows.len())
         + &paragraph(&format!(
-            "  Means count survivors with ε {}; p after Holm's correction; τ of ε with difficulty.",
+            "  Differences of means restricted to ε {}; p after Holm's correction.",
             Unit::Epsilon.value(table.horizon)
         ))
+        + &section(
+            &shorten(&format!("ε with difficulty ({})", headline::about(table)), WIDTH),
+            &together,
+        )
+        + &paragraph("  τ is below 0 and C above 0.5 where harder stimuli are fooled first.")
         + &too_few
 }
 
@@ -163,71 +208,69 @@ fn gains(table: &AttackTable) -> String {
     let mut seconds: Vec<_> = table.comparisons.iter().map(|gain| &gain.second).collect();
     seconds.dedup();
     for second in seconds {
-        let mut list =
-            TextTable::new(["attack", "all", "easiest", "hardest", "easy − hard"]).indented(2);
+        let mut list = TextTable::new(["attack", "stimuli", "gain in mean ε", "n"]).indented(2);
         let gains: Vec<_> = table.comparisons.iter().filter(|g| g.second == *second).collect();
         for gain in gains.iter().take(MOST_LISTED) {
-            let end = |band: Option<&Option<Estimate>>| epsilon(band.and_then(Option::as_ref));
-            let is_banded = 1 < gain.bands.len();
-            list.push([
-                short(&gain.attack),
-                epsilon(gain.overall.as_ref()),
-                end(gain.bands.first().filter(|_| is_banded)),
-                end(gain.bands.last().filter(|_| is_banded)),
-                with_interval(gain.easy_minus_hard.as_ref()),
-            ]);
+            let end = |band: Option<&Option<Estimate>>| band.and_then(Option::as_ref).copied();
+            let mut lines = vec![("all", gain.overall)];
+            if 1 < gain.bands.len() {
+                lines.push(("easiest", end(gain.bands.first())));
+                lines.push(("hardest", end(gain.bands.last())));
+                lines.push(("easy − hard", gain.easy_minus_hard));
+            }
+            for (place, (what, estimate)) in lines.iter().enumerate() {
+                let attack = if place == 0 { short(&gain.attack) } else { String::new() };
+                let cells = [attack, (*what).to_owned(), with_interval(estimate.as_ref())];
+                list.push(cells.into_iter().chain([n_of(estimate.as_ref())]));
+            }
         }
         let first = gains.first().map(|gain| gain.first.as_str()).unwrap_or_default();
         let title = format!(
-            "Gain in mean ε: {} over {}",
-            shorten(&one_line(second.as_str()), 24),
-            shorten(&one_line(first), 24)
+            "Gain: {} over {} ({})",
+            shorten(&one_line(second.as_str()), 20),
+            shorten(&one_line(first), 20),
+            headline::about(table)
         );
-        text += &section(&title, &list);
+        text += &section(&shorten(&title, WIDTH), &list);
     }
     text
 }
 
 fn clean(found: &AttackFindings) -> String {
-    let mut headers = vec!["model".to_owned(), "right %".to_owned()];
-    let shown = super::models::evenly(found.bands.len(), found.bands.len().min(5));
-    headers.extend(shown.iter().map(|idx| band_name(found, *idx)));
-    let mut list = TextTable::new(headers).indented(2);
-    let share = |e: &Estimate| fixed(e.value * 100.0, 1);
+    let mut list = TextTable::new(["model", "band", "right", "n"]).indented(2);
     for model in &found.models {
-        let overall = model.clean.as_ref().map_or_else(
-            || "–".into(),
-            |clean| {
-                format!("{} {}", share(&clean.clustered), Unit::Share.interval(&clean.clustered))
-            },
-        );
-        let mut cells = vec![short(model.model.as_str()), overall];
-        cells.extend(shown.iter().map(|idx| {
-            let band = model.clean_by_band.get(*idx).and_then(Option::as_ref);
-            band.map_or_else(|| "–".into(), |band| share(&band.clustered))
-        }));
-        list.push(cells);
+        let bands = model.clean_by_band.iter().enumerate().take(found.bands.len());
+        let bands = bands.map(|(idx, share)| (band_name(found, idx, NAME), share.as_ref()));
+        let shares = std::iter::once(("all".to_owned(), model.clean.as_ref())).chain(bands);
+        for (place, (band, share)) in shares.enumerate() {
+            let name = if place == 0 { short(model.model.as_str()) } else { String::new() };
+            let share = share.map(|share| share.clustered);
+            let right = share.map_or_else(|| "–".into(), |share| Unit::Share.estimate(&share));
+            list.push([name, band, right, n_of(share.as_ref())]);
+        }
     }
     section("Right answers before any attack", &list)
 }
 
 fn masking(found: &AttackFindings) -> String {
-    let mut list =
-        TextTable::new(["model", "zero gradient", "random", "probabilities", "square first"])
-            .indented(2);
-    let share = |share: Option<&Estimate>| {
-        share.map_or_else(|| "–".into(), |share| Unit::Share.value(share.value))
-    };
+    let mut list = TextTable::new(["model", "sign", "share", "n"]).indented(2);
     for model in &found.models {
         let Masking { zero_gradients, random_answers, n_probabilities, black_box_first, .. } =
             &model.masking;
-        list.push([
-            short(model.model.as_str()),
-            share(zero_gradients.as_ref()),
-            share(random_answers.as_ref()),
-            count(*n_probabilities),
-            share(black_box_first.as_ref()),
-        ]);
+        let signs = [
+            ("zero gradient", zero_gradients),
+            ("random answers", random_answers),
+            ("square comes first", black_box_first),
+        ];
+        for (place, (sign, share)) in signs.into_iter().enumerate() {
+            let name = if place == 0 { short(model.model.as_str()) } else { String::new() };
+            let shown = share.as_ref().map_or_else(|| "–".into(), |e| Unit::Share.estimate(e));
+            list.push([name, sign.to_owned(), shown, n_of(share.as_ref())]);
+        }
+        if 0 < *n_probabilities {
+            let n = count(*n_probabilities);
+            list.push([String::new(), "answers with probabilities".into(), "rows".into(), n]);
+        }
     }
     section("Signs of masked gradients", &list)
 }

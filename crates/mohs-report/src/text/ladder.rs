@@ -60,6 +60,21 @@ fn rest(n: usize) -> String {
     }
 }
 
+/// Says what has no column of its own.
+fn without_column(what: (&str, &str), n: usize) -> String {
+    match n {
+        0 => String::new(),
+        n => paragraph(&format!(
+            "  {} for which there is no room here: --format csv or json has {}.",
+            counted(n, what.0, what.1),
+            if n == 1 { "it" } else { "them" }
+        )),
+    }
+}
+
+const MODELS: (&str, &str) = ("model", "models");
+const LEVELS: (&str, &str) = ("level", "levels");
+
 fn scores(ranked: &[&LadderModel]) -> String {
     let mut table =
         TextTable::new(["model", "hierarchical %", "chance %", "excess %", "drawn %", "cells"])
@@ -79,8 +94,9 @@ fn scores(ranked: &[&LadderModel]) -> String {
 }
 
 fn patterns(ranked: &[&LadderModel]) -> String {
-    let shown: Vec<&&LadderModel> =
-        ranked.iter().filter(|model| !model.patterns.is_empty()).take(MOST_COLUMNS).collect();
+    let with_patterns = ranked.iter().filter(|model| !model.patterns.is_empty());
+    let n_more = with_patterns.clone().count().saturating_sub(MOST_COLUMNS);
+    let shown: Vec<&&LadderModel> = with_patterns.take(MOST_COLUMNS).collect();
     let Some(first) = shown.first() else { return String::new() };
     let mut headers = vec!["pattern".to_owned(), String::new()];
     headers.extend(shown.iter().map(|model| short(model.model.as_str())));
@@ -92,6 +108,7 @@ fn patterns(ranked: &[&LadderModel]) -> String {
         table.push(cells);
     }
     section("Patterns in percent of chains, easy to hard, ● right ○ wrong", &table)
+        + &without_column(MODELS, n_more)
 }
 
 fn levels(found: &LadderFindings, ranked: &[&LadderModel]) -> String {
@@ -115,7 +132,9 @@ fn levels(found: &LadderFindings, ranked: &[&LadderModel]) -> String {
         table.push(cells);
     }
     let title = format!("Right answers by level, weighted {}", headline::weights(found));
-    section(&shorten(&title, WIDTH), &table) + &rest(ranked.len())
+    section(&shorten(&title, WIDTH), &table)
+        + &without_column(LEVELS, found.levels.len() - shown.len())
+        + &rest(ranked.len())
 }
 
 fn attributes(found: &LadderFindings, ranked: &[&LadderModel]) -> String {
@@ -132,7 +151,9 @@ fn attributes(found: &LadderFindings, ranked: &[&LadderModel]) -> String {
         cells.extend(shown.iter().map(|m| m.attributes.get(idx).map_or("–".into(), score)));
         table.push(cells);
     }
-    section("Weighted score in percent by attribute", &table) + &rest(found.attributes.len())
+    section("Weighted score in percent by attribute", &table)
+        + &without_column(MODELS, ranked.len() - shown.len())
+        + &rest(found.attributes.len())
 }
 
 fn together(found: &LadderFindings) -> String {
@@ -168,6 +189,7 @@ fn confidence(found: &LadderFindings, ranked: &[&LadderModel]) -> String {
         table.push(cells);
     }
     section("Median confidence in percent by level", &table)
+        + &without_column(LEVELS, found.levels.len() - places.len())
 }
 
 fn validity(found: &LadderFindings) -> String {

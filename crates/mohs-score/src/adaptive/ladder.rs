@@ -40,13 +40,14 @@ mod record;
 mod reference_models;
 mod static_k;
 mod test;
+mod top_up;
 
 pub use self::cells::cells;
 pub use self::design::{Design, UnknownDesign};
 pub use self::estimator::{Estimator, EstimatorKind, Moments, UnknownEstimator};
 pub use self::findings::{
-    AdaptiveTestFinding, CellFinding, GroupFinding, Request, RoundFinding, Spent, SpentAtEndpoint,
-    findings,
+    AdaptiveTestFinding, CellFinding, GroupFinding, NoClass, Request, RoundFinding, Spent,
+    SpentAtEndpoint, findings,
 };
 pub use self::gre::{Routing, RoutingRow};
 pub use self::interval::interval;

@@ -207,7 +207,7 @@ pub fn score(input: &Input<'_>) -> Result<LadderFindings, LadderError> {
         options: &joined,
         seed: input.seed,
     })?;
-    let ladder = Ladder::new(&table, options)?;
+    let ladder = Ladder::new(&table, input.stimuli, options)?;
     let weights = weighted::weights(ladder.levels.len(), &options.weights)?;
     let mut is_drawable = vec![false; table.stimuli.len()];
     for rung in &ladder.rungs {
@@ -462,8 +462,21 @@ fn doubts(
     if !ladder.empty.is_empty() {
         caveats.add(Caveat::LevelsWithoutStimuli { levels: ladder.empty.clone() });
     }
+    let not_shown = ladder.not_shown();
+    if !not_shown.is_empty() {
+        caveats.add(Caveat::LevelsNotShown { levels: not_shown });
+    }
     if !ladder.tied.is_empty() {
         caveats.add(Caveat::LevelsTied { levels: ladder.tied.clone() });
+    }
+    let n_rows = |model: &LadderModel| model.overall.accuracy.map_or(0, |a| a.n) + model.n_failed;
+    let partial: Vec<(String, usize)> = models
+        .iter()
+        .map(|model| (model.model.to_string(), n_rows(model)))
+        .filter(|(_, n)| *n < n_on)
+        .collect();
+    if !partial.is_empty() {
+        caveats.add(Caveat::ModelsSawOthers { models: partial, n_all: n_on });
     }
     let complete: Vec<&&[usize]> = cells.iter().filter(|levels| is_complete(levels)).collect();
     if complete.len() < cells.len() {

@@ -27,9 +27,9 @@ use mohs_data::{
 };
 
 pub use self::findings::{
-    AttackFinding, AttackFindings, AttackTable, AttackedModel, Audit, CleanComparison,
-    EpsilonGroup, GainComparison, LogRank, Masking, Method, RankCorrelation, SurvivalCurve,
-    SurvivalStep, TrendTest,
+    Alone, AtHorizon, AttackFinding, AttackFindings, AttackTable, AttackedModel, Audit,
+    CleanComparison, EpsilonGroup, GainComparison, LogRank, Masking, Method, RankCorrelation,
+    SurvivalCurve, SurvivalStep, TrendTest,
 };
 use self::series::{Kind, Series, Table};
 use super::redraw::{self, Redraw};
@@ -269,15 +269,28 @@ fn tables(
         let series: Vec<&Series<'_>> = table.series.iter().filter(|s| s.kind == kind).collect();
         // Nothing attacked (every answer was wrong already): horizon and means do not matter.
         let horizon = mean_epsilon::horizon(&series, bands).unwrap_or(0.0);
+        let own: Vec<f64> = series
+            .iter()
+            .map(|one| mean_epsilon::horizon(&[one], bands).unwrap_or(horizon))
+            .collect();
         let ends = series.iter().flat_map(|s| &s.observed).filter(|o| !o.is_fooled);
-        let (smallest, largest) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, o| {
-            (ends.0.min(o.epsilon), ends.1.max(o.epsilon))
+        // An attack that fools everything below the horizon was not tried less far.
+        let further = own.iter().copied().filter(|own| horizon <= *own);
+        let ends = ends.map(|o| o.epsilon).chain([horizon]).chain(further);
+        let (smallest, largest) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, epsilon| {
+            (ends.0.min(epsilon), ends.1.max(epsilon))
         });
+        let mut attacks: Vec<AttackFinding> = series
+            .iter()
+            .zip(&own)
+            .map(|(one, own)| attack(table, one, bands, (horizon, *own), redraw))
+            .collect();
         if smallest < largest {
-            caveats.add(Caveat::HorizonsDiffer { smallest, largest, used: horizon });
+            let is_cut = own.iter().any(|own| horizon < *own);
+            let cut = attacks.iter().zip(&own).filter(|(_, own)| is_cut && **own <= horizon);
+            let cut_by = cut.map(|(one, _)| format!("{} ({})", one.attack, one.model)).collect();
+            caveats.add(Caveat::HorizonsDiffer { smallest, largest, used: horizon, cut_by });
         }
-        let mut attacks: Vec<AttackFinding> =
-            series.iter().map(|one| attack(table, one, bands, horizon, redraw)).collect();
         let of_all = |pick: fn(&mut AttackFinding) -> &mut Option<LogRank>,
                       attacks: &mut [AttackFinding]| {
             let tests: Vec<&mut LogRank> =
@@ -298,7 +311,14 @@ fn tables(
         );
         let comparisons = compare::gains(table, &series, bands, horizon, redraw);
         let Kind { norm, goal, is_bound } = kind;
-        tables.push(AttackTable { norm, goal, is_bound, horizon, attacks, comparisons });
+        let found = AttackTable { norm, goal, is_bound, horizon, attacks, comparisons };
+        let mut steps: Vec<String> =
+            found.step_lengths().into_iter().map(|one| one.attack.clone()).collect();
+        steps.dedup();
+        if !steps.is_empty() {
+            caveats.add(Caveat::StepLengths { attacks: steps });
+        }
+        tables.push(found);
     }
     if !many_survived.is_empty() {
         caveats.add(Caveat::ManySurvived { attacks: many_survived });
@@ -310,10 +330,19 @@ fn attack(
     table: &Table<'_>,
     series: &Series<'_>,
     bands: &[Range<usize>],
-    horizon: f64,
+    (horizon, own): (f64, f64),
     redraw: &Redraw,
 ) -> AttackFinding {
     let means = mean_epsilon::of_series(series, bands, horizon, redraw);
+    let alone = (horizon < own).then(|| {
+        let means = mean_epsilon::of_series(series, bands, own, redraw);
+        Alone {
+            horizon: own,
+            overall: means.overall,
+            bands: means.bands,
+            easy_minus_hard: means.easy_minus_hard,
+        }
+    });
     let parts: Vec<Vec<survival::Observation>> =
         bands.iter().map(|places| series.within(places)).collect();
     let groups: Vec<&[survival::Observation]> = parts.iter().map(Vec::as_slice).collect();
@@ -349,6 +378,7 @@ fn attack(
         log_rank_all: if 2 < groups.len() { log_rank::test(&groups) } else { None },
         trend: log_rank::trend(&groups),
         correlation: trend::of_series(table, series, redraw),
+        alone,
         audit: audit::of_rows(&series.rows, redraw.confidence),
         n_fast: series.rows.iter().filter(|row| row.how == How::Fast && is_attacked(row)).count(),
         n_forward: sum(|row| row.n_forward),

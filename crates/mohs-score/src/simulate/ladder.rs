@@ -31,6 +31,15 @@ pub enum Source<'a> {
     },
 }
 
+impl Source<'_> {
+    fn ladder(&self) -> Result<Ladder, LadderError> {
+        match self {
+            Source::Simulated(world) => world.ladder(),
+            Source::Replayed { ladder, .. } => Ok(ladder.clone()),
+        }
+    }
+}
+
 /// What is compared.
 #[derive(Debug, Clone)]
 pub struct Setting<'a> {
@@ -245,16 +254,42 @@ impl Tally {
     }
 }
 
+/// Arms, sorted by whether they fit a ladder.
+#[derive(Debug)]
+pub struct Fitting {
+    /// Those that do.
+    pub arms: Vec<Arm>,
+    /// Those that do not, and why.
+    pub left_out: Vec<(Arm, LadderError)>,
+}
+
+/// Sorts arms into those that fit the ladder and those that do not, with what they lack.
+///
+/// # Errors
+///
+/// When none fits: why the first does not.
+pub fn fitting(source: &Source<'_>, budget: f64, arms: Vec<Arm>) -> Result<Fitting, LadderError> {
+    let ladder = source.ladder()?;
+    let (mut fit, mut left_out) = (Vec::new(), Vec::new());
+    for arm in arms {
+        match AdaptiveTest::new(&ladder, None, &arm.design, budget, None, Seed(0)) {
+            Ok(_) => fit.push(arm),
+            Err(error) => left_out.push((arm, error)),
+        }
+    }
+    match (fit.is_empty(), left_out.is_empty()) {
+        (true, false) => Err(left_out.remove(0).1),
+        _ => Ok(Fitting { arms: fit, left_out }),
+    }
+}
+
 /// Runs all arms, in order.
 ///
 /// # Errors
 ///
 /// When an arm does not fit the ladder, e.g. the paper's design on other than three levels.
 pub fn compare(setting: &Setting<'_>) -> Result<DesignComparison, LadderError> {
-    let ladder = match &setting.source {
-        Source::Simulated(world) => world.ladder()?,
-        Source::Replayed { ladder, .. } => ladder.clone(),
-    };
+    let ladder = setting.source.ladder()?;
     let resamples: Vec<Vec<Tally>> = (0..setting.n_resamples)
         .into_par_iter()
         .map(|resample| one_resample(setting, &ladder, resample as u64))

@@ -212,6 +212,61 @@ fn a_horizon_is_the_smallest_that_all_groups_share() {
 }
 
 #[test]
+fn an_attack_that_another_cuts_short_keeps_its_own_numbers_and_the_cut_is_told() {
+    let mut world = eight();
+    for row in &mut eight().rows {
+        let search = match row.search {
+            Search::NotAttacked => Search::NotAttacked,
+            _ => Search::Survived { up_to: 0.01 },
+        };
+        world.rows.push(MinEpsilon { attack: "square".into(), search, ..row.clone() });
+    }
+    let alone = eight().score().tables[0].attacks[0].clone();
+    let found = world.score();
+    let cut = found.tables[0].attacks[0].clone();
+    let own = cut.alone.unwrap();
+    assert!((own.horizon - HORIZON).abs() < 1e-12);
+    assert_eq!((own.overall, own.bands), (alone.overall, alone.bands));
+    // At 0.01 the three hard ones are fooled, and four are left.
+    let at_horizon = cut.overall.at_horizon.unwrap();
+    assert_eq!((at_horizon.n_survived, at_horizon.n_unknown), (4, 0));
+    let caveat = found.caveats.iter().find(|caveat| caveat.code() == "horizons-differ").unwrap();
+    let text = caveat.message();
+    assert!(text.contains("square (m) went no further") && text.contains("end at 0.01"), "{text}");
+}
+
+#[test]
+fn a_survivor_that_was_tried_less_far_is_not_known_to_survive() {
+    let mut world = World::default();
+    for idx in 1_u8..=9 {
+        world.rows.push(row("m", &format!("s{idx}"), "pgd", found(f64::from(idx) / 100.0)));
+    }
+    world.rows.push(row("m", "s10", "pgd", survived()));
+    let found = world.score();
+    assert!((found.tables[0].horizon - 0.09).abs() < 1e-12);
+    let at_horizon = found.tables[0].attacks[0].overall.at_horizon.unwrap();
+    assert_eq!((at_horizon.n_survived, at_horizon.n_unknown), (0, 1));
+    assert!(world.has("horizons-differ"));
+}
+
+#[test]
+fn steps_of_epsilon_beside_changes_of_epsilon_are_a_caveat() {
+    let mut world = eight();
+    let mut rows = eight().rows;
+    for row in &mut rows {
+        (row.attack, row.settings) = ("fgsm".into(), "steps=1".into());
+    }
+    world.rows.extend(rows.iter().cloned());
+    assert!(!world.has("step-lengths"));
+    rows.iter_mut().for_each(|row| row.settings = "steps=2".into());
+    world.rows.truncate(8);
+    world.rows.extend(rows);
+    assert!(world.has("step-lengths"));
+    world.rows.drain(..8);
+    assert!(!world.has("step-lengths"));
+}
+
+#[test]
 fn a_second_model_is_compared_on_what_both_get_right() {
     let mut world = eight();
     for row in eight().rows {

@@ -228,6 +228,31 @@ fn a_level_that_is_missing_everywhere_is_named_and_the_rest_is_a_ladder() {
     assert_eq!(found.method.weights, [1.0 / 3.0, 2.0 / 3.0]);
 }
 
+/// Half of the weighted score would be another score: a level that nobody was shown leaves none.
+#[test]
+fn a_level_that_no_model_was_shown_stays_a_level() {
+    let mut world = two_cells();
+    world.predictions.retain(|row| {
+        let shown = world.stimuli.iter().find(|stimulus| stimulus.id == row.stimulus);
+        shown.is_some_and(|stimulus| stimulus.level.as_deref() != Some("medium"))
+    });
+    for levels in [Vec::new(), ["easy", "medium", "hard"].map(String::from).to_vec()] {
+        world.options.levels = levels;
+        let found = world.score();
+        let names: Vec<&str> = found.levels.iter().map(|level| level.name.as_str()).collect();
+        assert_eq!(names, ["easy", "medium", "hard"]);
+        let overall = &found.models[0].overall;
+        assert!(overall.score.is_none() && overall.hierarchy.is_none());
+        assert!(overall.accuracy.is_some() && overall.levels[1].is_none());
+        assert!(has(&found, "levels-not-shown") && !has(&found, "levels-without-stimuli"));
+    }
+    // Who names the others alone means them.
+    world.options.levels = ["easy", "hard"].map(String::from).to_vec();
+    let found = world.score();
+    assert_eq!(found.levels.len(), 2);
+    assert!(found.models[0].overall.score.is_some() && !has(&found, "levels-not-shown"));
+}
+
 #[test]
 fn levels_that_tie_are_one_level() {
     let mut world = World::default();
@@ -645,6 +670,29 @@ fn networks() -> Option<World> {
     }
     world.options.by = By::Column("noise".into());
     Some(world)
+}
+
+#[test]
+fn a_model_without_rows_for_what_it_gets_wrong_is_named() {
+    let mut world = World::default();
+    for level in ["easy", "medium", "hard"] {
+        world.add_all("mug", None, level, "1101");
+    }
+    let code = |world: &World| -> Vec<&'static str> {
+        world.score().caveats.iter().map(|caveat| caveat.code()).collect()
+    };
+    assert!(!code(&world).contains(&"models-saw-others"));
+    let right: Vec<Prediction> = world
+        .predictions
+        .iter()
+        .filter(|row| row.answer().is_some_and(|answer| answer.predicted.as_str() == "mug"))
+        .map(|row| Prediction { model: "only right".into(), ..row.clone() })
+        .collect();
+    assert_eq!(right.len(), 9);
+    world.predictions.extend(right);
+    assert!(code(&world).contains(&"models-saw-others"));
+    let said = world.score().caveats.iter().map(|caveat| caveat.message()).collect::<String>();
+    assert!(said.contains("of 12, there are rows of `only right` for 9."), "{said}");
 }
 
 #[test]

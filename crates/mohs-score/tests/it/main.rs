@@ -1,6 +1,7 @@
 //! The measures from outside: values worked by hand, other programs' numbers, simulated truth, laws.
 
 mod adaptive_ladder;
+mod adaptive_width;
 mod agreement;
 mod attacks;
 mod bradley_terry;

@@ -83,6 +83,8 @@ pub(crate) async fn take_part(
         choices: BTreeMap::from([("agreed".into(), "yes".into())]),
     });
     bot.submit(false).await;
+    // Without it there are no trials, so it may not wait for others.
+    bot.deliver(0).await;
     let leaves_after: Option<u32> =
         (bot.rng.random::<f64>() < options.drop_out).then(|| bot.rng.random_range(1..20));
     let mut n_answered = 0;
@@ -314,7 +316,8 @@ impl Bot<'_> {
             return None;
         }
         let token = (!self.token.is_empty()).then_some(self.token.as_str());
-        let answer = self.connection.ask(&Question { method: "POST", path, token, body }).await?;
+        let question = Question { path, token, body, ..Question::default() };
+        let answer = self.connection.ask(&question).await?;
         if luck < self.options.loss {
             return None;
         }

@@ -20,12 +20,19 @@ pub(crate) struct Connection {
     bytes: Vec<u8>,
 }
 
-/// What is asked.
+/// What is asked: JSON is posted, unless it says otherwise.
 pub(crate) struct Question<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
+    pub(crate) content_type: &'a str,
     pub(crate) token: Option<&'a str>,
     pub(crate) body: &'a [u8],
+}
+
+impl Default for Question<'_> {
+    fn default() -> Self {
+        Self { method: "POST", path: "/", content_type: "application/json", token: None, body: b"" }
+    }
 }
 
 /// An answer.
@@ -59,11 +66,11 @@ impl Connection {
 
     /// Returns the status and where in `bytes` the body begins; it ends where they do.
     async fn try_ask(&mut self, question: &Question<'_>) -> Option<(u16, usize)> {
-        let Question { method, path, token, body } = question;
+        let Question { method, path, content_type, token, body } = question;
         let Self { address, stream, bytes } = self;
         bytes.clear();
         write!(bytes, "{method} {path} HTTP/1.1\r\nhost: {address}\r\n").ok()?;
-        bytes.extend_from_slice(b"content-type: application/json\r\n");
+        write!(bytes, "content-type: {content_type}\r\n").ok()?;
         if let Some(token) = token {
             write!(bytes, "authorization: Bearer {token}\r\n").ok()?;
         }

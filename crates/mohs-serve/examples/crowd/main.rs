@@ -3,7 +3,7 @@
 //! ```text
 //! crowd --address 127.0.0.1:8080 --study NAME --participants 5000 [--at-once 200] [--per-second 2000]
 //!       [--arrivals 500] [--loss 0.3] [--duplicates 0.1] [--reorder] [--drop-out 0.3] [--voids 0.05] [--seed 1]
-//!       [--seconds 60] [--until-empty] [--ledger FILE] [--peer reference|psiturk]
+//!       [--seconds 60] [--until-empty] [--ledger FILE] [--peer toolkit|lean|psiturk]
 //! crowd --noop 127.0.0.1:8080
 //! ```
 //!

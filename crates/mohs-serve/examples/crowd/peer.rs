@@ -1,4 +1,4 @@
-//! The same crowd against other servers, for races: one submission per trial, as their pages send it.
+//! The same crowd against other servers, for races: of each trial it sends what their pages send.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,13 @@ use crate::{Options, Tally, count};
 /// Trials of one participant, as many as a flash study asks for.
 const N_TRIALS: u32 = 50;
 
-/// Takes part at a `reference` (Node, Express, Redis) or `psiturk` server.
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded; charset=UTF-8";
+
+/// A request: method, path, type and body.
+type Request = (&'static str, String, &'static str, Vec<u8>);
+
+/// Takes part at a `toolkit`, `lean` or `psiturk` server.
 pub(crate) async fn take_part(
     peer: &str,
     participant: u64,
@@ -20,51 +26,79 @@ pub(crate) async fn take_part(
 ) {
     let mut connection = Connection::to(&options.address);
     let session = format!("bot-{}-{participant}", options.seed);
-    let is_psiturk = peer == "psiturk";
-    if is_psiturk {
+    if peer == "psiturk" {
         let ids = format!("workerId={session}&hitId=bench&assignmentId={session}&mode=debug");
         let path = format!("/exp?{ids}");
-        let question = Question { method: "GET", path: &path, token: None, body: b"" };
+        let question = Question { path: &path, method: "GET", ..Question::default() };
         if connection.ask(&question).await.is_none() {
             return;
         }
     }
-    // psiTurk's page sends everything it has each time.
-    let mut rows: Vec<Trial<'_>> = Vec::new();
-    let sync = format!("/sync/{session}:{session}");
+    let is_over = || end.is_some_and(|end| end <= Instant::now());
     for idx in 0..N_TRIALS {
-        if end.is_some_and(|end| end <= Instant::now()) {
+        if is_over() {
             return;
         }
-        let trial = Trial::new(&session, idx);
-        let (method, path, body) = if is_psiturk {
-            rows.push(trial);
-            let body = serde_json::json!({
-                "currenttrial": idx, "assignmentId": session, "workerId": session,
-                "hitId": "bench", "data": rows, "questiondata": {}, "eventdata": [],
-                "useragent": "", "mode": "debug",
-            });
-            ("PUT", sync.as_str(), serde_json::to_vec(&body))
-        } else {
-            ("POST", "/trial", serde_json::to_vec(&trial))
+        let requests = match peer {
+            "toolkit" => of_toolkit(&session, idx).to_vec(),
+            "psiturk" => vec![of_psiturk(&session, idx)],
+            _ => vec![("POST", "/trial".into(), JSON, json(&Trial::new(&session, idx)))],
         };
-        let body = body.expect("because trials are plain data");
         let begun = Instant::now();
-        loop {
-            count(&tally.n_requests);
-            match connection.ask(&Question { method, path, token: None, body: &body }).await {
-                Some(answer) if answer.is_success() => break,
-                Some(answer) => tally.note_refusal(&answer),
-                None => {}
+        for (method, path, content_type, body) in &requests {
+            loop {
+                count(&tally.n_requests);
+                let question = Question { method, path, content_type, token: None, body };
+                match connection.ask(&question).await {
+                    Some(answer) if answer.is_success() => break,
+                    Some(answer) => tally.note_refusal(&answer),
+                    None => {}
+                }
+                if is_over() {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            if end.is_some_and(|end| end <= Instant::now()) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         tally.note_ack(begun);
     }
     count(&tally.n_complete);
+}
+
+/// What the page of the viewing-time paper's toolkit sends of each trial, one after the other: how far
+/// the participant is, and the answer with the screen, the browser and all ids.
+fn of_toolkit(session: &str, idx: u32) -> [Request; 2] {
+    let progress = format!(
+        "assignment_id={session}&timestamp%5Btrial_num%5D={idx}\
+         &timestamp%5Bstart_time%5D=1795062383373"
+    );
+    let answer = format!(
+        "link_id=k3v9x0qa&trial_num={idx}&video_num=stimulus-{idx}_phase_90_3_30_30.mp4\
+         &video=stimulus-{idx}_phase_90_3_30_30.mp4&response=coffee+mug&task_length=50\
+         &response_time=2034&total_elapsed_time=123456&video_height=412\
+         &view_distance=612.3456789012&px2mm=3.7795&screen_width_px=1920&screen_height_px=1080\
+         &window_width_px=1903&window_height_px=969&device_pixel_ratio=1&color_depth=24\
+         &user_agent=Mozilla%2F5.0+(X11%3B+Linux+x86_64)+AppleWebKit%2F537.36+(KHTML%2C+like+Gecko)\
+         +Chrome%2F150.0.0.0+Safari%2F537.36\
+         &assignment_id={session}&hit_id=3HIT0BENCH&worker_id={session}"
+    );
+    [("/update_timestamp", progress), ("/submit_response", answer)]
+        .map(|(path, body)| ("POST", path.to_owned(), FORM, body.into_bytes()))
+}
+
+/// What psiTurk's page sends: all trials so far.
+fn of_psiturk(session: &str, idx: u32) -> Request {
+    let rows: Vec<Trial<'_>> = (0..=idx).map(|idx| Trial::new(session, idx)).collect();
+    let body = serde_json::json!({
+        "currenttrial": idx, "assignmentId": session, "workerId": session,
+        "hitId": "bench", "data": rows, "questiondata": {}, "eventdata": [],
+        "useragent": "", "mode": "debug",
+    });
+    ("PUT", format!("/sync/{session}:{session}"), JSON, json(&body))
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("because trials are plain data")
 }
 
 /// A trial with as much in it as ours.

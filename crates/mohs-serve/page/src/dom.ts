@@ -17,6 +17,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
 
 export const paragraphs = (texts: readonly string[]) => texts.map((text) => h("p", {}, text));
 
+/** Returns the parts of a name that stay whole on a line: it may break after `_` and `-`, as it may at spaces. */
+export function wholeParts(name: string): string[] {
+  return name.match(/[^_-]*[_-]+|[^_-]+/g) ?? [];
+}
+
+/** Returns a name that breaks between its words rather than inside them. */
+export function breakable(name: string): Node[] {
+  return wholeParts(name).flatMap((part, i) => (i === 0 ? [document.createTextNode(part)] : [h("wbr"), document.createTextNode(part)]));
+}
+
 /** Resolves with the stamp of the next frame. */
 export function nextFrame(): Promise<number> {
   return new Promise((resolve) => requestAnimationFrame(resolve));

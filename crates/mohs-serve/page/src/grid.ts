@@ -1,6 +1,6 @@
 // The grid of answers: one button each, by mouse, touch or keyboard. Arrow keys move, letters jump
 // to what begins with them, Enter chooses. Laid out before it is shown, so that showing it is cheap.
-import { h } from "./dom";
+import { breakable, h, wholeParts } from "./dom";
 import type { Texts } from "./texts/en";
 
 /** What was chosen, and when: page clock, ms. */
@@ -30,19 +30,42 @@ const MIN_BUTTON_PX = 132;
 const MIN_NARROW_BUTTON_PX = 108;
 
 /** Returns the number of columns that leaves the fewest holes in the last row, the widest of those;
- * at least half as many as fit, so that the grid stays low. */
+ * more than half as many as fit, so that the grid stays low. */
 export function columnsFor(n: number, most: number): number {
   const widest = Math.max(1, Math.min(most, n));
   const holes = (columns: number) => (columns - (n % columns)) % columns;
   let best = widest;
-  for (let columns = widest; widest / 2 <= columns; columns--) if (holes(columns) < holes(best)) best = columns;
+  for (let columns = widest; widest / 2 < columns; columns--) if (holes(columns) < holes(best)) best = columns;
   return best;
+}
+
+/** Returns how many columns of this width fit beside each other. */
+export function columnsThatFit(width: number, column: number, gap: number): number {
+  return Math.max(1, Math.floor((width + gap) / (column + gap)));
+}
+
+/** Returns how high a grid with these answers is that stands below something. */
+export function heightOf(texts: Texts, options: readonly string[]): number {
+  const grid = new Grid(texts, texts.grid.questionNow, false);
+  const stage = h("div", { class: "stage with-grid hidden" }, grid.element);
+  document.body.append(stage);
+  grid.fill(options);
+  const height = grid.element.offsetHeight;
+  stage.remove();
+  return height;
 }
 
 export class Grid {
   readonly element: HTMLElement;
   private readonly list: HTMLElement;
   private readonly typedNote: HTMLElement;
+  /** Stands after the last answer; while it is out of sight, `more` says so. */
+  private readonly end = h("div", { class: "grid-end" });
+  private readonly more: HTMLElement;
+  private watchingEnd: IntersectionObserver | null = null;
+  /** Widths of words, in pixels of this page's font. */
+  private readonly widths = new Map<string, number>();
+  private measuring: CanvasRenderingContext2D | null = null;
   private buttons: HTMLButtonElement[] = [];
   private options: readonly string[] = [];
   private at = 0;
@@ -60,7 +83,8 @@ export class Grid {
   ) {
     this.list = h("div", { class: "answers", role: "group", "aria-label": texts.grid.label });
     this.typedNote = h("p", { class: "typed", "aria-live": "polite" });
-    this.element = h("div", { class: "grid hidden" }, h("h1", { class: "question", tabindex: "-1" }, question), this.list, this.typedNote);
+    this.more = h("div", { class: "more hidden", "aria-hidden": "true" }, h("span", {}, `↓ ${texts.grid.more}`));
+    this.element = h("div", { class: "grid hidden" }, h("h1", { class: "question", tabindex: "-1" }, question), this.list, this.end, this.typedNote, this.more);
     this.list.addEventListener("keydown", (event) => this.key(event));
     this.list.addEventListener("pointerdown", (event) => this.pointer(event));
     this.list.addEventListener("click", (event) => this.click(event));
@@ -77,11 +101,12 @@ export class Grid {
       this.list.append(button);
     }
     const min = innerWidth < 700 ? MIN_NARROW_BUTTON_PX : MIN_BUTTON_PX;
-    const columns = columnsFor(options.length, Math.floor(Math.min(0.94 * innerWidth, 1300) / min));
+    const fitting = Math.floor(Math.min(0.94 * innerWidth, 1300) / min);
+    const columns = columnsFor(options.length, Math.min(fitting, this.columnsForWords(options)));
     this.list.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     while (options.length < this.buttons.length) this.buttons.pop()!.remove();
     this.buttons.forEach((button, i) => {
-      button.textContent = options[i]!;
+      button.replaceChildren(...breakable(options[i]!));
       button.tabIndex = i === 0 ? 0 : -1;
       button.classList.remove("chosen");
     });
@@ -92,6 +117,10 @@ export class Grid {
     this.onChoice = onChoice;
     this.isOpen = true;
     this.element.classList.remove("hidden");
+    const scroller = this.element.closest(".with-grid") ?? this.element;
+    scroller.scrollTop = 0;
+    this.watchingEnd = new IntersectionObserver(([entry]) => this.more.classList.toggle("hidden", entry!.isIntersecting));
+    this.watchingEnd.observe(this.end);
     this.buttons[0]?.focus({ preventScroll: true });
   }
 
@@ -100,6 +129,8 @@ export class Grid {
     this.isOpen = false;
     this.onChoice = null;
     this.down = null;
+    this.watchingEnd?.disconnect();
+    this.more.classList.add("hidden");
     this.element.classList.add("hidden");
     (document.activeElement as HTMLElement | null)?.blur?.();
   }
@@ -161,6 +192,25 @@ export class Grid {
     if (found === null) this.type(event.key);
     const jump = found ?? jumpTo(this.options, event.key, this.at + 1);
     if (jump !== null) this.focusOn(jump);
+  }
+
+  /** Returns the most columns in which no word is broken. */
+  private columnsForWords(options: readonly string[]): number {
+    const style = getComputedStyle(this.buttons[0]!);
+    // Not laid out: nothing can be measured.
+    if (style.fontSize === "") return Infinity;
+    this.measuring ??= document.createElement("canvas").getContext("2d");
+    if (this.measuring === null) return Infinity;
+    this.measuring.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+    let widest = 0;
+    for (const word of options.flatMap((option) => option.split(/\s+/).flatMap(wholeParts))) {
+      let width = this.widths.get(word);
+      if (width === undefined) this.widths.set(word, (width = this.measuring.measureText(word).width));
+      widest = Math.max(widest, width);
+    }
+    const px = (text: string) => parseFloat(text) || 0;
+    const sides = px(style.paddingLeft) + px(style.paddingRight) + px(style.borderLeftWidth) + px(style.borderRightWidth);
+    return columnsThatFit(this.list.clientWidth, Math.ceil(widest + sides) + 1, px(getComputedStyle(this.list).columnGap));
   }
 
   private columns(): number {

@@ -61,6 +61,7 @@ export class Outbox {
   private current: Lane | null = null;
   private held = false;
   private stopped = false;
+  private isElsewhere = false;
   /** Answers that came while a stimulus was on. */
   private later: (() => void)[] = [];
   private readonly watchers = new Set<() => void>();
@@ -72,9 +73,11 @@ export class Outbox {
     private readonly linger_ms: number = LINGER_MS,
   ) {}
 
-  /** Takes over what older pages left behind and starts to send it. */
-  async open(): Promise<void> {
+  /** Takes over what older pages left behind and starts to send it. Another owner's chains may belong
+   * to a tab that is at work. */
+  async open(owner: string): Promise<void> {
     for (const chain of await this.store.chains()) {
+      if (chain.owner !== owner) continue;
       const queue = await this.store.events(chain.key, chain.acked_through);
       this.lanes.push(lane(chain, queue));
     }
@@ -101,6 +104,7 @@ export class Outbox {
     const { current } = this;
     if (current === null) throw new Error("no session is open");
     if (this.stopped) throw new Error("the outbox was stopped");
+    if (this.isElsewhere) throw new ApiError("epoch_over", "", 409);
     const event = seal(current.chain, what);
     current.queue.push(event);
     this.changed();
@@ -125,9 +129,21 @@ export class Outbox {
     return this.lanes.reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
+  /** How many answers are among them: a trial that ended, whatever else was noted of it. */
+  get nAnswersUnsaved(): number {
+    const isAnswer = ({ body }: Event) => (JSON.parse(body) as EventBody).kind === "trial";
+    return this.lanes.reduce((sum, { queue }) => sum + queue.filter(isAnswer).length, 0);
+  }
+
   /** The last event of this epoch. */
   get lastSeq(): number {
     return this.current?.chain.last_seq ?? 0;
+  }
+
+  /** Whether the session was opened anew elsewhere: what there is goes on to be sent, and nothing more
+   * may be shown. */
+  get isTaken(): boolean {
+    return this.isElsewhere;
   }
 
   /** Why the server will not take this epoch's events, should that be so. */
@@ -184,6 +200,14 @@ export class Outbox {
       each.timer = null;
       this.pump(each);
     }
+  }
+
+  /** The network is back: hears whether the session went on elsewhere, also where nothing waits. */
+  ask(): void {
+    this.kick();
+    const { current } = this;
+    if (current === null || this.held || this.stopped || 0 < current.queue.length) return;
+    this.post(current.chain, [], false).then((ack) => this.whenFree(() => this.acked(current, ack)), () => {});
   }
 
   /** The page may be about to go: hands the browser what is left, in requests that outlive it. */
@@ -290,6 +314,7 @@ export class Outbox {
   }
 
   private acked(each: Lane, ack: Ack): void {
+    if (each === this.current && ack.is_elsewhere) this.isElsewhere = true;
     const also = new Set(ack.also_stored);
     each.queue = each.queue.filter(({ seq }) => ack.acked_through < seq && !also.has(seq));
     // Answers may overtake each other; an older one says nothing new. What was never sealed cannot

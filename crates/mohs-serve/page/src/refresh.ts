@@ -51,6 +51,16 @@ export function isSameRefresh(a: Refresh, b: Refresh): boolean {
   return Math.abs(a.period_ms / b.period_ms - 1) < 0.02;
 }
 
+/** What the first look at a screen may be wrong by, as a share of an exposure. */
+const ROOM = 0.005;
+
+/** Whether a screen can show one of these exposures; true without any. The server's rule
+ * (`frames_for` in allocate.rs) with a little room, as it measures again and has the last word. */
+export function canShowAny(exposures_ms: readonly number[], period_ms: number, tolerance: number): boolean {
+  const canShow = (ms: number) => Math.abs(Math.max(1, Math.round(ms / period_ms)) * period_ms - ms) <= (tolerance + ROOM) * ms;
+  return exposures_ms.length === 0 || exposures_ms.some(canShow);
+}
+
 /** Watches frames for a while. Long enough for sixty frames, whatever the rate; gives up after six
  * times as long, as frames stop while the page is hidden. */
 export function measureRefresh(for_ms: number): Promise<Refresh | null> {

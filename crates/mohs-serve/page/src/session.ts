@@ -4,15 +4,16 @@ import * as api from "./api";
 import { ApiError } from "./api";
 import { sidePx, USUAL_DISTANCE_MM, wholeSidePx } from "./calibration";
 import { h, sleep } from "./dom";
+import { heightOf } from "./grid";
 import { Media } from "./media";
-import { Outbox, retryDelay } from "./outbox";
+import { Outbox, retryDelay, type Post } from "./outbox";
 import { computerPage, launchPage, otherTabPage, takenPage, unacceptedPage } from "./pages/arrival";
 import { beepBlockPage, breakPage, pausePage, practiceOverPage, practicePage, welcomeBackPage } from "./pages/between";
 import { cardPage } from "./pages/card";
 import { endPage, errorPage, nothingLeftPage, saved, withdrawnPage } from "./pages/closing";
 import { consentPage } from "./pages/consent";
 import { distancePage } from "./pages/distance";
-import { gatePage } from "./pages/gate";
+import { gatePage, unfitPage } from "./pages/gate";
 import { instructionsPage } from "./pages/instructions";
 import { soundPage } from "./pages/sound";
 import { isSameRefresh, measureRefresh, type Refresh } from "./refresh";
@@ -24,10 +25,12 @@ import { textsFor } from "./texts";
 import { Leave, Ui } from "./ui";
 import { Watch } from "./watch";
 import { becomeWriter } from "./writer";
-import type { Block, Calibration, Joined, Welcome } from "./wire";
+import type { Block, BlockAnswer, BlockRequest, Calibration, Joined, Welcome } from "./wire";
 
 /** How long to wait for older answers before asking for the session all the same. */
 const OLDER_WAIT_MS = 15_000;
+/** The same for answers to other studies. */
+const STRAY_WAIT_MS = 3_000;
 /** How long the screen is watched before trials are planned, and once more before they run. */
 const MEASURE_MS = 1_000;
 const RECHECK_MS = 500;
@@ -45,10 +48,13 @@ export async function run(task: Task): Promise<void> {
   const visit = new Visit(task, ui, arrival);
   try {
     await visit.run();
+    visit.letGo();
   } catch (error) {
     visit.fail(error);
   }
 }
+
+const sendEvents: Post = (chain, events, keepalive) => api.events(chain.session, chain.token, events, keepalive);
 
 /** One loading of the page. */
 class Visit {
@@ -65,22 +71,33 @@ class Visit {
   private calibration: Calibration | null = null;
   private hasConsent = false;
   private readonly done: Set<string> = new Set();
+  /** Who this browser knows here: the study and the recruiter's id, hashed. A preview is nobody, each
+   * time another one. */
+  private readonly ownerName: string;
+  /** Lets another tab be the writer. */
+  letGo: () => void = () => {};
+  /** How many trials there are for this participant, as far as the server has said. */
+  private nTotal = 0;
 
   constructor(
     private readonly task: Task,
     private readonly ui: Ui,
     private readonly arrival: Extract<Arrival, { kind: "participant" }>,
-  ) {}
+  ) {
+    const { recruiter, recruiter_id, preview } = arrival;
+    const nobody = preview === null ? [] : [Math.random()];
+    this.ownerName = sha256(JSON.stringify([this.study, recruiter, recruiter_id, preview, ...nobody]));
+  }
 
   async run(): Promise<void> {
     const { ui } = this;
     ui.notice({ name: "loading", title: ui.texts.loading });
     await this.becomeWriter();
     this.store = await openStore(globalThis.indexedDB);
-    this.outbox = new Outbox(this.store, (chain, events, keepalive) => api.events(chain.session, chain.token, events, keepalive));
-    await this.outbox.open();
+    this.outbox = new Outbox(this.store, sendEvents);
+    await this.outbox.open(this.ownerName);
     this.listen(this.outbox);
-    await Promise.race([this.outbox.olderDrained(), sleep(OLDER_WAIT_MS)]);
+    await Promise.all([Promise.race([this.outbox.olderDrained(), sleep(OLDER_WAIT_MS)]), this.sendStray()]);
     const welcome = await this.welcome();
     ui.texts = textsFor(welcome.study.language);
     ui.banner = welcome.study.preview ? ui.texts.preview : "";
@@ -92,7 +109,7 @@ class Visit {
     await this.join();
     const { joined } = this;
     if (joined.state === "withdrawn") return withdrawnPage(ui);
-    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, false, "");
+    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, joined.n_done < joined.n_total);
     await this.outbox.begin(this.owner.owner, joined.session, joined.epoch, joined.token, performance.now());
     if (consent !== null) await this.agreed(consent.choices);
     let work = () => this.all();
@@ -102,7 +119,7 @@ class Visit {
       } catch (error) {
         if (!(error instanceof Leave)) throw error;
         if (error.how === "withdraw") return await this.withdraw();
-        work = async () => void (await this.end(true, ""));
+        work = async () => void (await this.end(true));
       }
     }
   }
@@ -114,41 +131,67 @@ class Visit {
   }
 
   fail(error: unknown): void {
-    if (error instanceof ApiError && error.code === "epoch_over") return takenPage(this.ui, this.ui.texts.elsewhere.newer);
+    const isTaken = error instanceof ApiError && error.code === "epoch_over";
+    // What is not sent yet goes on to be sent, by this tab.
+    if (isTaken || (this.outbox?.nUnsaved ?? 0) === 0) this.letGo();
     void leaveFullscreen();
+    if (isTaken) return takenPage(this.ui, this.ui.texts.elsewhere.newer);
     errorPage(this.ui, error, this.outbox);
   }
 
-  /** Waits until this tab is the only one. */
+  /** Waits until this tab is the only one of this study and participant. */
   private async becomeWriter(): Promise<void> {
+    const { ownerName } = this;
     const onLost = () => {
       this.outbox?.stop();
       this.watch?.close();
       void leaveFullscreen();
       takenPage(this.ui, this.ui.texts.elsewhere.taken);
     };
-    if (await becomeWriter(false, onLost)) return;
-    await otherTabPage(this.ui);
-    await becomeWriter(true, onLost);
+    // Who said on the page before that they go on here is not asked again.
+    const isDecided = (history.state as { goesOn?: boolean } | null)?.goesOn === true;
+    if (isDecided) history.replaceState(null, "");
+    let letGo = isDecided ? null : await becomeWriter(ownerName, false, onLost);
+    if (letGo !== null) return void (this.letGo = letGo);
+    if (!isDecided) await otherTabPage(this.ui);
+    letGo = await becomeWriter(ownerName, true, onLost);
+    this.letGo = letGo ?? this.letGo;
     this.ui.notice({ name: "loading", title: this.ui.texts.loading });
     // The other tab may just be writing its last.
     await sleep(300);
   }
 
+  /** Sends what visits to other studies left behind, where no tab is at work on it. */
+  private async sendStray(): Promise<void> {
+    const owners = new Set((await this.store.chains()).map(({ owner }) => owner));
+    owners.delete(this.ownerName);
+    const send = async (owner: string) => {
+      const stray = new Outbox(this.store, sendEvents);
+      const letGo = await becomeWriter(owner, false, () => stray.stop());
+      if (letGo === null) return;
+      await stray.open(owner);
+      await Promise.race([stray.olderDrained(), sleep(STRAY_WAIT_MS)]);
+      stray.stop();
+      letGo();
+    };
+    await Promise.all([...owners].map(send));
+  }
+
   private listen(outbox: Outbox): void {
-    addEventListener("online", () => outbox.kick());
+    // Told at once, and not only when the next trials are asked for: each is one more that was seen twice.
+    const stop = outbox.watch(() => {
+      if (!outbox.isTaken) return;
+      stop();
+      this.watch?.close();
+      this.fail(new ApiError("epoch_over", "", 409));
+    });
+    addEventListener("online", () => outbox.ask());
     addEventListener("pageshow", () => outbox.kick());
     addEventListener("pagehide", () => outbox.leave());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") outbox.leave();
       else outbox.kick();
     });
-  }
-
-  /** Who this browser knows here: the study and the recruiter's id, hashed. */
-  private get ownerName(): string {
-    const { recruiter, recruiter_id, preview } = this.arrival;
-    return sha256(JSON.stringify([this.study, recruiter, recruiter_id, preview]));
   }
 
   private async welcome(): Promise<Welcome> {
@@ -173,8 +216,10 @@ class Visit {
     for (const page of pages_done) this.done.add(page);
     if (!isSameScreen) this.done.delete("calibration");
     else this.calibration = calibration;
-    this.owner = { owner, session, token, screen: isSameScreen ? known!.screen : "" };
-    await this.store.saveOwner(this.owner);
+    const wasStopped = known?.session === session && known.wasStopped;
+    this.owner = { owner, session, token, screen: isSameScreen ? known!.screen : "", wasStopped };
+    this.nTotal = this.joined.n_total;
+    await this.saveOwner();
   }
 
   /** Whether the participant agreed, now or before. */
@@ -283,7 +328,12 @@ class Visit {
       await this.finished("calibration", { card: "yes", distance: measured === null ? "skipped" : "yes" });
     }
     this.owner.screen = screenSignature();
-    await this.store.saveOwner(this.owner);
+    await this.saveOwner();
+  }
+
+  /** Nobody comes back to a preview. */
+  private async saveOwner(): Promise<void> {
+    if (this.arrival.preview === null) await this.store.saveOwner(this.owner);
   }
 
   /** Block after block, until the server has none left. */
@@ -297,15 +347,24 @@ class Visit {
       ui.notice({ name: "measuring", title: ui.texts.loading }, h("p", {}, ui.texts.pause.measuring));
       desk.refresh = await this.measured(MEASURE_MS);
       const request = { screen: screenNow(desk.refresh) };
-      const { block, n_done, n_total } = await this.retried(() => api.block(joined.session, joined.token, request));
+      const planned = await this.plannedFor(request);
+      if (planned === null) {
+        // Nothing of this screen's can be shown; the next round measures what it is then.
+        await leaveFullscreen();
+        await unfitPage(ui, desk.refresh, joined.study, previous !== null || 0 < joined.n_done);
+        continue;
+      }
+      const { block, n_done, n_total } = planned;
+      this.nTotal = n_total;
       if (block === null) {
-        if (await this.end(false, "")) return;
+        if (await this.end(false)) return;
         if (MOST_EMPTY_ROUNDS <= ++nEmpty) throw new ApiError("end_incomplete", "", 0);
         continue;
       }
       const isRing = desk.sound === null;
       const wanted_px = this.calibration?.stimulus_px ?? joined.study.size_px;
-      desk.stimulus_px = wholeSidePx(wanted_px, task.mostSide(innerWidth, innerHeight, isRing), devicePixelRatio);
+      const answers_px = task.hasAnswersBelow ? heightOf(ui.texts, block.trials[0]!.options) : 0;
+      desk.stimulus_px = wholeSidePx(wanted_px, task.mostSide(innerWidth, innerHeight, isRing, answers_px), devicePixelRatio);
       const media = new Media(block.trials, Math.round(desk.stimulus_px * devicePixelRatio));
       try {
         let share = 0;
@@ -313,23 +372,38 @@ class Visit {
         loading.catch(() => {});
         if (!isReplanned) await this.intro(block, previous, n_done, n_total);
         await this.fill();
+        // Leaving the window during a break is what breaks are for. From here on nothing is forgotten.
+        if (!isReplanned) this.watch.settled();
         await this.loaded(loading, () => share);
         isReplanned = false;
-        // Leaving the window during a break is what breaks are for.
-        this.watch.settled();
         if (task.needsComputer && !isSameRefresh(desk.refresh, await this.measured(RECHECK_MS)) && ++nEmpty < MOST_EMPTY_ROUNDS) {
           isReplanned = true;
           continue;
         }
         const how = await task.run(desk, block, media);
         nEmpty = 0;
-        if (how === "stop") return void (await this.end(true, ui.texts.beep.stop));
+        if (how === "stop") {
+          this.owner.wasStopped = true;
+          await this.saveOwner();
+          return void (await this.end(true));
+        }
         isReplanned = how === "again";
         previous = block;
       } finally {
         desk.onDisturbance = () => {};
         media.close();
       }
+    }
+  }
+
+  /** Asks for the next block; nothing when this screen cannot show any exposure. */
+  private async plannedFor(request: BlockRequest): Promise<BlockAnswer | null> {
+    const { session, token } = this.joined;
+    try {
+      return await this.retried(() => api.block(session, token, request));
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "screen_unfit") return null;
+      throw error;
     }
   }
 
@@ -372,14 +446,14 @@ class Visit {
     const what = await pausePage(ui, joined.study, isZoomed);
     await this.fill();
     if (what === "measure") await this.calibrate();
+    this.watch.settled();
     ui.notice({ name: "measuring", title: ui.texts.loading }, h("p", {}, ui.texts.pause.measuring));
     const refresh = await this.measured(RECHECK_MS);
-    this.watch.settled();
     return what === "measure" || !isSameRefresh(refresh, desk.refresh);
   }
 
   /** Asks for the code. False when the server still has trials for us. */
-  private async end(isEarly: boolean, note: string): Promise<boolean> {
+  private async end(isEarly: boolean): Promise<boolean> {
     const { ui, joined } = this;
     const outbox = this.outbox!;
     for (let round = 1; ; round++) {
@@ -389,7 +463,7 @@ class Visit {
       if (answer.is_complete && (answer.code !== null || isEarly || answer.n_trials_left === 0)) {
         await outbox.close(joined.session);
         await leaveFullscreen();
-        this.ended(answer.code, answer.completion_url, isEarly, note);
+        this.ended(answer.code, answer.completion_url, isEarly);
         return true;
       }
       if (0 < answer.missing.length) await outbox.resend(answer.missing);
@@ -398,11 +472,11 @@ class Visit {
     }
   }
 
-  private ended(code: string | null, completionUrl: string | null, isEarly: boolean, note: string): void {
-    const { ui, joined } = this;
-    // Whoever did anything gets a code; without one there was nothing to do.
-    if (code === null) nothingLeftPage(ui, joined.study);
-    else endPage(ui, joined.study, code, completionUrl, isEarly, note);
+  private ended(code: string | null, completionUrl: string | null, isEarly: boolean): void {
+    const { ui, joined, owner } = this;
+    const how = !isEarly ? "all" : owner.wasStopped ? "stopped" : "early";
+    if (code === null && how === "all" && this.nTotal === 0) nothingLeftPage(ui, joined.study);
+    else endPage(ui, joined.study, code, completionUrl, how);
   }
 
   private async withdraw(): Promise<void> {

@@ -12,6 +12,8 @@ export type Owner = {
   token: string;
   /** The screen the last calibration was made on. */
   screen: string;
+  /** Whether the study ended early by its own rules, not by the participant's wish. */
+  wasStopped?: boolean | undefined;
 };
 
 export interface Store {

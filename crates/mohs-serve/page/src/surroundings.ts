@@ -9,19 +9,23 @@ export type Arrival =
   /** MTurk shows the page before the task is accepted. */
   | { kind: "unaccepted" };
 
+/** Parameters that bring a participant's id, and what the recruiter is called here. */
+const RECRUITERS = [
+  ["PROLIFIC_PID", "prolific"],
+  ["workerId", "mturk"],
+  ["participant", "link"],
+] as const;
+
 /** Reads the recruiter's parameters. */
 export function arrivalFrom(query: string): Arrival {
   const parameters = new URLSearchParams(query);
   const value = (name: string) => parameters.get(name)?.trim() || null;
   const preview = value("preview");
-  const prolific = value("PROLIFIC_PID");
-  const mturk = value("workerId");
-  const link = value("participant");
   if (value("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE") return { kind: "unaccepted" };
-  if (prolific !== null) return { kind: "participant", recruiter: "prolific", recruiter_id: prolific, preview };
-  if (mturk !== null) return { kind: "participant", recruiter: "mturk", recruiter_id: mturk, preview };
-  if (link !== null) return { kind: "participant", recruiter: "link", recruiter_id: link, preview };
-  return { kind: "participant", recruiter: null, recruiter_id: null, preview };
+  const given = RECRUITERS.filter(([name]) => parameters.has(name));
+  // One that was left empty is told as such: the server refuses it, because all with it would be one person.
+  const [name, recruiter] = given.find(([name]) => value(name) !== null) ?? given[0] ?? [null, null];
+  return { kind: "participant", recruiter, recruiter_id: name === null ? null : (value(name) ?? ""), preview };
 }
 
 /** Returns kind and version of a browser, e.g. `chromium 156`; no more than that is told. */

@@ -42,8 +42,11 @@ export type Task = {
   flashes: boolean;
   /** What the smallest window is. */
   minWindow: { width: number; height: number };
-  /** The largest side of a stimulus that leaves room for the rest, in a window of this size. */
-  mostSide(width: number, height: number, isRing: boolean): number;
+  /** Whether the answers stand below the stimulus. */
+  hasAnswersBelow?: boolean;
+  /** The largest side of a stimulus that leaves room for the rest, in a window of this size, with answers
+   * of this height below. */
+  mostSide(width: number, height: number, isRing: boolean, answers: number): number;
   run(desk: Desk, block: Block, media: Media): Promise<BlockEnd>;
 };
 
@@ -69,4 +72,31 @@ export function emptyReport(desk: Desk, trial: PlannedTrial): TrialReport {
     flash: null,
     beep: null,
   };
+}
+
+/** Waits with a pause page for as long as something is in the way of a trial, then brings `back` the
+ * stage. False when the rest of the block must be planned anew. */
+export async function isReady(desk: Desk, back: () => void): Promise<boolean> {
+  while (!desk.watch.isClear) {
+    if (await desk.pause()) return false;
+    back();
+  }
+  return true;
+}
+
+/** Looks once more after a trial was said to begin; a trial that cannot be shown any more is abandoned. */
+export async function isStillReady(desk: Desk, trial: PlannedTrial, back: () => void): Promise<boolean> {
+  if (await isReady(desk, back)) return true;
+  await desk.append({ kind: "abandoned", at_ms: performance.now(), trial: trial.trial, reason: "screen_changed" });
+  return false;
+}
+
+/** Says that a trial begins and waits for what `wait` waits for. Writing and waiting take long enough to
+ * leave the window, so the last look comes after them: a caller that gets true shows its trial before it
+ * waits for anything else. False when the rest of the block must be planned anew. */
+export async function begin(desk: Desk, trial: PlannedTrial, back: () => void, wait: () => Promise<void> = async () => {}): Promise<boolean> {
+  if (!(await isReady(desk, back))) return false;
+  await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
+  await wait();
+  return isStillReady(desk, trial, back);
 }

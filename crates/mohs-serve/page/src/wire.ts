@@ -5,9 +5,11 @@ export type JoinRequest = { recruiter: string | null, recruiter_id: string | nul
 
 export type Welcome = { is_known: boolean, study: StudyInfo, };
 
-export type Joined = { session: string, epoch: number, token: string, state: SessionState, pages_done: Array<string>, calibration: Calibration | null, n_done: number, n_total: number, code: string | null, completion_url: string | null, study: StudyInfo, };
+export type Joined = { session: string, epoch: number, token: string, state: SessionState, pages_done: Array<string>, calibration: Calibration | null, n_done: number, n_total: number, ending: Ending | null, code: string | null, completion_url: string | null, study: StudyInfo, };
 
 export type SessionState = "open" | "ended" | "withdrawn";
+
+export type Ending = "complete" | "early" | "nothing_left";
 
 export type StudyInfo = { study: string, title: string, task: string, language: string, labels: Array<string>, contact: string, minutes: number, pay: string, min_age: number, consent: Array<string>, debrief: Array<string>, trials_between_breaks: number, calibrate: boolean, fullscreen: boolean, size_deg: number, size_px: number, tolerance: number, exposures_ms: Array<number>, fixation_ms: number, mask_ms: number, gap_ms: number, beep: BeepInfo | null, ties: boolean, preview: boolean, };
 
@@ -37,11 +39,11 @@ export type FlashEvidence = { version: number, n_callbacks: number, shortest_gap
 
 export type BeepReport = { cue: string, planned_ms: number, sounded_ms: number, base_latency_ms: number | null, output_latency_ms: number | null, feedback: string, };
 
-export type Ack = { acked_through: number, also_stored: Array<number>, };
+export type Ack = { acked_through: number, also_stored: Array<number>, is_elsewhere: boolean, };
 
 export type EndRequest = { last_seq: number, is_early: boolean, };
 
-export type EndAnswer = { is_complete: boolean, missing: Array<number>, n_trials_left: number, code: string | null, completion_url: string | null, };
+export type EndAnswer = { is_complete: boolean, missing: Array<number>, n_trials_left: number, ending: Ending | null, code: string | null, completion_url: string | null, };
 
 export type WithdrawRequest = { delete_my_data: boolean, };
 

@@ -74,7 +74,7 @@ function checkAll(name, { states = ["done"], isEarly = false } = {}) {
   for (const trial of session.trials) if (!isEarly && !states.includes(trial.state)) complain(name, `${trial.planned.trial} is ${trial.state}`);
 }
 
-async function whole(name, study, options, { hands = "mouse", prefix = null, query = "", cue = "sound", isCareless = false } = {}) {
+async function whole(name, study, options, { hands = "mouse", prefix = null, query = "", cue = "sound", isCareless = false, hasCode = true } = {}) {
   const context = await browser.newContext(options);
   const page = await opened(name, context);
   const onPage = prefix === null ? async () => {} : inspector(name, page, prefix);
@@ -83,7 +83,7 @@ async function whole(name, study, options, { hands = "mouse", prefix = null, que
   const last = await participant.goOn();
   if (last !== "end") complain(name, `ended on ${last}`);
   const code = await page.locator(".code code").textContent({ timeout: 2000 }).catch(() => null);
-  if (!code) complain(name, "no code");
+  if ((code !== null) !== hasCode) complain(name, `the code is ${code}`);
   await context.close();
   return participant;
 }
@@ -172,6 +172,9 @@ test("rate: offline in the middle of a block, back later", async (name) => {
   await participant.goOn((now) => now === "saving");
   await page.waitForTimeout(3000);
   if ((await look(page)) !== "saving") complain(name, "did not wait for the connection");
+  const said = (await page.locator("p.large").textContent()) ?? "";
+  const nLeft = Number.parseInt(said, 10);
+  if (!(0 < nLeft && nLeft <= participant.nAnswered)) complain(name, `after ${participant.nAnswered} answers the page says: ${said}`);
   await context.setOffline(false);
   await participant.goOn();
   checkAll(name);
@@ -247,6 +250,32 @@ test("flash and rate: the server is killed in the middle of a session and comes 
   }
 }, false, true);
 
+test("rate: offline here, gone on elsewhere by the same link; this page says so when it is online again", async (name) => {
+  const query = link();
+  const [here, there] = [await browser.newContext(DESKTOP), await browser.newContext(DESKTOP)];
+  const first = await opened(name, here);
+  await first.goto(address("rate", query));
+  const one = new Participant(first);
+  await one.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  await here.setOffline(true);
+  const second = await opened(name, there);
+  await second.goto(address("rate", query));
+  await new Participant(second).goOn((now) => now === "stage:grid");
+  await here.setOffline(false);
+  await first.locator("[data-page=taken]").waitFor({ timeout: 5000 }).catch(() => complain(name, "the first page was not told"));
+  await new Participant(second).goOn();
+  // Who has the link alone is not shown the code of the session that is over; its own browser is.
+  const stranger = await browser.newContext(DESKTOP);
+  const third = await opened(name, stranger);
+  await third.goto(address("rate", query));
+  await third.locator("[data-page=error]").waitFor({ timeout: 5000 }).catch(() => complain(name, "the session is not over"));
+  await inspector(name, third, "over")("error");
+  if ((await third.locator(".code, a.button").count()) !== 0) complain(name, "a stranger is shown the code");
+  await second.reload();
+  if ((await new Participant(second).goOn()) !== "end") complain(name, "the code is gone");
+  for (const context of [here, there, stranger]) await context.close();
+});
+
 test("rate: two tabs; the second takes over", async (name) => {
   const context = await browser.newContext(DESKTOP);
   const query = link();
@@ -286,8 +315,47 @@ test("flash: losing the focus voids the trial and pauses", async (name) => {
   await context.close();
 }, true);
 
-test("beep: a careless participant is warned, practises and stops with a code", async (name) => {
-  await whole(name, "beep-stop", DESKTOP, { isCareless: true, prefix: "careless-beep", query: link() });
+// What comes in between the beginning of a trial and its first frame: while that is written to disk, or
+// afterwards, in the gap before the cross.
+for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], ["flash-gap", "gap", "loses the focus"], ["flash-gap", "writing", "loses the focus"], ["beep", "writing", "loses the focus"], ["pairs", "writing", "loses the focus"], ["rate", "writing", "loses the focus"]]) {
+  test(`${study}: who ${how} between the beginning of a trial and its cross is asked before it is shown (${moment})`, async (name) => {
+    const context = await browser.newContext(DESKTOP);
+    const page = await opened(name, context);
+    await page.addInitScript(([isFocus, isWriting]) => {
+      const leave = () => {
+        globalThis.left_ms = performance.now();
+        if (isFocus) dispatchEvent(new Event("blur"));
+        else void document.exitFullscreen();
+      };
+      const put = IDBObjectStore.prototype.put;
+      globalThis.begun = [];
+      IDBObjectStore.prototype.put = function (value, ...rest) {
+        if (value?.body?.includes('"trial_start"')) {
+          begun.push(JSON.parse(value.body).trial);
+          // The third, so that nothing is special about it.
+          if (begun.length === 3 && isWriting) setTimeout(leave);
+          if (begun.length === 3 && !isWriting) this.transaction.addEventListener("complete", () => setTimeout(leave, 50));
+        }
+        return put.call(this, value, ...rest);
+      };
+    }, [how === "loses the focus", moment === "writing"]);
+    await page.goto(address(study, link()));
+    const participant = new Participant(page, { cue: "visual" });
+    await participant.goOn((now) => now === "pause" || now === "end");
+    const [trial, left_ms] = await page.evaluate(() => [begun[2], globalThis.left_ms]);
+    if (participant.nAnswered !== 2) complain(name, `${participant.nAnswered} trials were answered before it, so it was shown all the same`);
+    await participant.goOn();
+    checkAll(name);
+    const { report } = lastSession().trials.find(({ planned }) => planned.trial === trial);
+    if (report.onset_ms < left_ms || !report.was_visible) complain(name, `onset ${report.onset_ms}, left ${left_ms}, visible ${report.was_visible}`);
+    // It is seen once when the participant stops there, and once when they go on.
+    if (participant.seen.filter((page) => page === "pause").length !== 2) complain(name, `saw ${participant.seen}`);
+    await context.close();
+  }, true);
+}
+
+test("beep: a careless participant is warned, practises and stops", async (name) => {
+  await whole(name, "beep-stop", DESKTOP, { isCareless: true, prefix: "careless-beep", query: link(), hasCode: false });
   checkAll(name, { isEarly: true });
   if (!lastSession().pages.includes("gate_warning")) complain(name, "no warning");
   if (!lastSession().isEarly) complain(name, "did not stop");
@@ -351,15 +419,267 @@ test("inside a frame, and before an MTurk task is accepted, no session begins", 
   await context.close();
 }, true);
 
-test("an unknown study says so with a stable code", async (name) => {
+test("a closed study says so, without anything that looks like a completion code", async (name) => {
   const context = await browser.newContext(DESKTOP);
   const page = await opened(name, context);
   await page.route("**/welcome", (route) => route.fulfill({ status: 403, contentType: "application/json", body: JSON.stringify({ error: { code: "study_closed", message: "closed" } }) }));
   await page.goto(address("rate", link()));
   const last = await new Participant(page, { onPage: inspector(name, page, "closed") }).goOn();
-  if (last !== "error" || (await page.locator("code").textContent()) !== "study_closed") complain(name, "no error page with the code");
+  const text = await page.locator("body").innerText();
+  if (last !== "error" || !text.includes("This study is closed")) complain(name, text);
+  if (/code|study_closed/i.test(text)) complain(name, `somebody could hand in a code: ${text}`);
   await context.close();
 });
+
+test("another error names its reason, and does not call it a code", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.route("**/join", (route) => route.fulfill({ status: 403, contentType: "application/json", body: JSON.stringify({ error: { code: "token_foreign", message: "no" } }) }));
+  await page.goto(address("rate", link()));
+  await new Participant(page, { onPage: inspector(name, page, "failed") }).goOn();
+  const text = await page.locator("body").innerText();
+  if (!text.includes("Reason: token_foreign") || /code/i.test(text)) complain(name, text);
+  await context.close();
+});
+
+/** Where a study with many answers is shown: windows in which not everything fits. */
+const SMALL = [["phone", PHONE, "touch"], ["phone-flat", { ...PHONE, viewport: { width: 844, height: 390 } }, "touch"], ["small", { viewport: { width: 1024, height: 600 } }, "mouse"], ["desktop", DESKTOP, "mouse"]];
+for (const [study, screens] of [["rate-many", SMALL], ["flash-many", [["narrow", NARROW, "mouse"], ["small", SMALL[2][1], "mouse"]]], ["beep-many", [SMALL[2], SMALL[3]]]]) {
+  for (const [where, options, hands] of screens) {
+    test(`${study} (${where}): picture and answers do not overlap, words stay whole, all answers can be reached`, async (name) => {
+      const context = await browser.newContext(options);
+      const page = await opened(name, context);
+      await page.goto(address(study, link()));
+      const participant = new Participant(page, { hands, cue: "visual" });
+      await participant.goOn((now) => now === "stage:grid");
+      await page.waitForTimeout(300);
+      await page.screenshot({ path: `${shots}/${where}-${study}.png` });
+      const measure = () => page.evaluate(() => {
+        const box = (element) => (({ top, bottom, left, right }) => ({ top, bottom, left, right }))(element.getBoundingClientRect());
+        const answers = [...document.querySelectorAll(".answer")];
+        const broken = answers.flatMap((answer) => [...answer.childNodes].filter((node) => {
+          const range = document.createRange();
+          range.selectNodeContents(node);
+          return node.nodeType === Node.TEXT_NODE && 1 < range.getClientRects().length;
+        }).map((node) => node.textContent));
+        const outside = answers.filter((answer) => answer.scrollWidth > answer.clientWidth).length;
+        return {
+          picture: box(document.querySelector(".stage canvas")), question: box(document.querySelector(".question")), last: box(answers.at(-1)), broken, outside, hasHint: !document.querySelector(".more").classList.contains("hidden"),
+          wide: document.documentElement.scrollWidth - innerWidth, scrolled: document.querySelector(".stage.with-grid")?.scrollTop ?? 0, height: innerHeight,
+        };
+      });
+      const before = await measure();
+      if (before.broken.length + before.outside !== 0) complain(name, `broken words: ${before.broken}; ${before.outside} are too wide`);
+      if (0 < before.wide) complain(name, `${before.wide} px too wide`);
+      const isBelow = study !== "flash-many";
+      if (isBelow && before.question.top < before.picture.bottom) complain(name, `the question begins at ${before.question.top}, the picture ends at ${before.picture.bottom}`);
+      if (isBelow && before.picture.top < 0) complain(name, "the picture is cut off above");
+      const isCut = before.height < before.last.bottom;
+      if (study === "beep-many" && isCut) complain(name, "who must be on time has to scroll");
+      if (before.hasHint !== isCut) complain(name, `hint ${before.hasHint}, though the last answer ends at ${before.last.bottom} of ${before.height}`);
+      if (study === "beep-many") return void (await context.close());
+      await page.evaluate(() => document.querySelector(".stage.with-grid, .grid").scrollBy(0, 5000));
+      await page.waitForTimeout(200);
+      const after = await measure();
+      if (after.height < after.last.bottom || after.hasHint) complain(name, `scrolled to the end, the last answer ends at ${after.last.bottom} of ${after.height}, hint ${after.hasHint}`);
+      if (isCut) await page.screenshot({ path: `${shots}/${where}-${study}-scrolled.png` });
+      // The next picture is seen, not the end of the last grid.
+      await participant.answer();
+      await participant.goOn((now) => now === "stage:grid" || now === "end");
+      if ((await measure()).scrolled !== 0) complain(name, "the next picture is scrolled away");
+      await participant.goOn();
+      await context.close();
+    }, true);
+  }
+}
+
+const SCREENS = [["desktop", DESKTOP], ["narrow", NARROW]];
+for (const [where, options] of SCREENS) {
+  for (const [study, title, from] of [["flash-short", "cannot show this study", "gate"], ["flash-short-de", "kann diese Studie nicht zeigen", "gate"], ["flash-unfit", "cannot show this study", "server"]]) {
+    test(`${study} (${where}): a screen that cannot show any exposure is told so (${from})`, async (name) => {
+      const context = await browser.newContext(options);
+      const page = await opened(name, context);
+      await page.goto(address(study, link()));
+      const participant = new Participant(page, { onPage: inspector(name, page, `${where}-${study}`) });
+      if ((await participant.goOn()) !== "unfit") complain(name, `saw ${participant.seen}`);
+      const text = await page.locator("body").innerText();
+      if (!text.includes(title) || !/\(6\d Hz\)|\(5\d Hz\)/.test(text)) complain(name, text);
+      if (/another study|anderen Studie/.test(text)) complain(name, "it is told of another study");
+      if (from === "gate" && participant.seen.some((page) => ["card", "practice", "instructions"].includes(page))) complain(name, `saw ${participant.seen}`);
+      // Measured again, it is still the same screen.
+      await page.locator(".page .body button.primary").click();
+      await page.waitForTimeout(100);
+      if ((await participant.goOn((now) => now === "unfit")) !== "unfit") complain(name, "measured again, it is lost");
+      // Giving up is possible, and gives no code.
+      await page.locator(".page .way-out button").click();
+      await page.locator(".page button:nth-of-type(2)").first().click();
+      if ((await participant.goOn()) !== "end" || (await page.locator(".code").count()) !== 0) complain(name, "no end, or one with a code");
+      await context.close();
+    }, true);
+  }
+}
+
+for (const [study, from, early] of [["rate", "break", "You stopped early"], ["rate-de", "gate", "Sie haben früher aufgehört"]]) {
+  for (const [where, options] of SCREENS) {
+    test(`${study} (${where}): stopped at the ${from}, there is no code, and a reload says the same`, async (name) => {
+      const context = await browser.newContext(options);
+      const page = await opened(name, context);
+      await page.goto(address(study, link()));
+      const participant = new Participant(page);
+      await participant.goOn((now) => now === from);
+      await page.locator(".page .way-out button").click();
+      await inspector(name, page, `${where}-${study}`)("leave");
+      await page.locator(".page button:nth-of-type(2)").first().click();
+      for (const time of ["first", "again"]) {
+        const last = await participant.goOn();
+        await inspector(name, page, `${where}-${study}-early-${time}`)(last);
+        const text = await page.locator("body").innerText();
+        if (last !== "end" || !text.includes(early) || (await page.locator(".code, a.button").count()) !== 0) complain(name, `${time}: ${text}`);
+        await page.reload();
+        await page.waitForTimeout(100);
+      }
+      await context.close();
+    }, true);
+  }
+}
+
+test("rate: whoever there is no picture for is not told that they have seen them elsewhere", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("rate-empty", link()));
+  const participant = new Participant(page, { onPage: inspector(name, page, "desktop-empty") });
+  for (const time of ["first", "again"]) {
+    const last = await participant.goOn();
+    const text = await page.locator("body").innerText();
+    if (last !== "nothing-left" || /another study|already/.test(text) || (await page.locator(".code").count()) !== 0) complain(name, `${time}: ${last}: ${text}`);
+    await page.reload();
+    await page.waitForTimeout(100);
+  }
+  await context.close();
+}, true);
+
+test("a preview ends without a code and stands in nobody's way", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const [preview, other, real] = [await opened(name, context), await opened(name, context), await opened(name, context)];
+  await preview.goto(address("rate", "?preview=token"));
+  const participant = new Participant(preview, { onPage: inspector(name, preview, "preview") });
+  await participant.goOn((now) => now === "instructions");
+  // Neither another preview nor a participant is asked to go on elsewhere.
+  for (const [page, query] of [[other, "?preview=token"], [real, link()]]) {
+    await page.goto(address("rate", query));
+    const where = await new Participant(page).goOn((now) => now === "consent" || now === "other-tab");
+    if (where !== "consent") complain(name, `${query}: ${where}`);
+  }
+  // Frames come to the tab in front only.
+  await preview.bringToFront();
+  await participant.goOn();
+  const text = await preview.locator("body").innerText();
+  if (!text.includes("This was a preview") || (await preview.locator(".code, a.button").count()) !== 0) complain(name, text);
+  await context.close();
+}, true);
+
+test("one study open, another one in a second tab: both go on; a finished one lets go", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const query = link();
+  const first = await opened(name, context);
+  await first.goto(address("rate", query));
+  const one = new Participant(first);
+  await one.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  const second = await opened(name, context);
+  await second.goto(address("pairs", query));
+  const two = new Participant(second);
+  if ((await two.goOn()) !== "end") complain(name, `saw ${two.seen}`);
+  if (two.seen.includes("other-tab")) complain(name, "another study was in the way");
+  checkAll(name);
+  await first.bringToFront();
+  await one.goOn();
+  const done = [...server.sessions.values()].find(({ study, state }) => study === "rate" && state === "ended");
+  if (!isReal && done === undefined) complain(name, "the first study was not ended");
+  // The first tab still shows its end; the same study in another tab shows it too.
+  const third = await opened(name, context);
+  await third.goto(address("rate", query));
+  const where = await new Participant(third).goOn((now) => now === "end" || now === "other-tab");
+  if (where !== "end") complain(name, `a finished session holds on: ${where}`);
+  await context.close();
+});
+
+test("rate: answers to another study that could not be sent go on the next visit to any study", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("rate", link()));
+  await new Participant(page).goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  const session = lastSession();
+  await page.waitForTimeout(300);
+  const begun = session.trials.filter(({ state }) => state !== "planned").length;
+  await context.setOffline(true);
+  await new Participant(page).goOn((now) => now === "saving");
+  await page.close();
+  await context.setOffline(false);
+  const again = await opened(name, context);
+  await again.goto(address("pairs", link()));
+  await new Participant(again).goOn((now) => now === "consent");
+  const done = session.trials.filter(({ state }) => state === "done").length;
+  if (done < begun) complain(name, `${done} trials arrived, ${begun} had begun before`);
+  await context.close();
+}, true);
+
+test("rate: go on here, in a tab that was taken, takes over at once", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const query = link();
+  const first = await opened(name, context);
+  await first.goto(address("rate", query));
+  const one = new Participant(first);
+  await one.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === 1);
+  const second = await opened(name, context);
+  await second.goto(address("rate", query));
+  const two = new Participant(second);
+  await two.goOn((now) => now === "welcome-back");
+  if ((await look(first)) !== "taken") complain(name, `the first tab shows ${await look(first)}`);
+  await first.bringToFront();
+  await first.locator(".page button").click();
+  const where = await one.goOn((now) => now === "welcome-back" || now === "other-tab");
+  if (where !== "welcome-back") complain(name, `asked again: ${where}`);
+  if ((await look(second)) !== "taken") complain(name, `the second tab shows ${await look(second)}`);
+  await one.goOn();
+  checkAll(name, { states: ["done", "void"] });
+  // What was decided once is not decided for ever.
+  await first.goto(address("pairs", query));
+  await new Participant(first).goOn((now) => now === "gate");
+  const third = await opened(name, context);
+  await third.goto(address("pairs", query));
+  if ((await new Participant(third).goOn((now) => now === "other-tab" || now === "consent" || now === "welcome-back")) !== "other-tab") complain(name, "not asked");
+  await context.close();
+});
+
+for (const [where, options] of SCREENS) {
+  test(`pages without the script have room and a card (${where})`, async (name) => {
+    for (const [what, path, hasScript] of [["unknown", "nonsense", true], ["no-script", "rate-de", false]]) {
+      const context = await browser.newContext({ ...options, javaScriptEnabled: hasScript });
+      const page = await context.newPage();
+      await page.goto(address(path));
+      await page.screenshot({ path: `${shots}/${where}-bare-${what}.png` });
+      const text = page.locator(what === "unknown" ? "h1" : "noscript p");
+      const box = await text.boundingBox();
+      const padding = what === "unknown" ? box.x : parseFloat(await text.evaluate((element) => getComputedStyle(element).paddingLeft).catch(() => "20"));
+      if (!(16 <= padding)) complain(name, `${what}: ${padding} px from the edge`);
+      await context.close();
+    }
+  }, true);
+}
+
+test("rate: a link without an id says where to go, not to try again", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  for (const query of ["?PROLIFIC_PID=", "?participant=undefined", "?PROLIFIC_PID=%5BPID%5D"]) {
+    await page.goto(address("rate", query));
+    if ((await new Participant(page).goOn((now) => now === "error")) !== "error") complain(name, `${query} was let in`);
+    const said = (await page.locator("main").textContent()) ?? "";
+    if (!said.includes("from your invitation") || /later|reason/i.test(said)) complain(name, `${query}: ${said}`);
+    if (0 < (await page.getByRole("button").count())) complain(name, `${query}: there is a button`);
+  }
+  await page.screenshot({ path: `${shots}/desktop-id-missing.png` });
+  await context.close();
+}, false, true);
 
 test("admin: every page fits its width, wide tables scroll inside, axe has nothing to say", async (name) => {
   for (const [width, prefix] of [[1280, "desktop"], [390, "narrow"]]) {

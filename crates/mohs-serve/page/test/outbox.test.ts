@@ -7,7 +7,7 @@ import { ApiError } from "../src/api";
 import { firstBroken, type Chain } from "../src/chain";
 import { Outbox, type Post } from "../src/outbox";
 import { MemoryStore, openStore, type Store } from "../src/store";
-import type { Ack, Event, EventBody } from "../src/wire";
+import type { Ack, Event, EventBody, TrialReport } from "../src/wire";
 
 const FAST = { first_ms: 1, most_ms: 4 };
 const note = (i: number): EventBody => ({ kind: "context", at_ms: i, change: "blur" });
@@ -19,6 +19,7 @@ class Server {
   readonly tokens = new Set<string>();
   nRequests = 0;
   nDuplicates = 0;
+  isElsewhere = false;
 
   store(chain: Chain, events: readonly Event[]): Ack {
     const of = this.stored.get(chain.key) ?? new Map<number, Event>();
@@ -35,7 +36,7 @@ class Server {
     const of = this.stored.get(key) ?? new Map();
     let acked_through = 0;
     while (of.has(acked_through + 1)) acked_through++;
-    return { acked_through, also_stored: [...of.keys()].filter((seq) => acked_through < seq) };
+    return { acked_through, also_stored: [...of.keys()].filter((seq) => acked_through < seq), is_elsewhere: this.isElsewhere };
   }
 
   post: Post = async (chain, events) => {
@@ -54,11 +55,29 @@ const offline: Post = async () => {
 
 async function opened(store: Store, post: Post): Promise<Outbox> {
   const outbox = new Outbox(store, post, FAST, 5);
-  await outbox.open();
+  await outbox.open("o");
   return outbox;
 }
 
 describe("outbox", () => {
+  test("leaves alone what another owner's tab may be at work on", async () => {
+    const factory = new IDBFactory();
+    const server = new Server();
+    const other = new Outbox(await openStore(factory), offline, FAST, 5);
+    await other.open("other");
+    await other.begin("other", "s9", 1, "t9", 0);
+    await other.append({ kind: "context", at_ms: 0, change: "blur" });
+    const mine = await opened(await openStore(factory), server.post);
+    expect(mine.nUnsaved).toBe(0);
+    await mine.begin("o", "s", 1, "t1", 0);
+    await mine.append({ kind: "context", at_ms: 0, change: "blur" });
+    await mine.drained();
+    const found = new Outbox(await openStore(factory), offline, FAST, 5);
+    await found.open("other");
+    expect(found.nUnsaved).toBe(1);
+    for (const each of [other, mine, found]) each.stop();
+  });
+
   test("what was appended arrives once, in an unbroken chain", async () => {
     const server = new Server();
     const outbox = await opened(await openStore(new IDBFactory()), server.post);
@@ -92,6 +111,21 @@ describe("outbox", () => {
     await outbox.drained();
     expect(batches[0]).toEqual(["trial_start"]);
     expect(batches).toContainEqual(["abandoned", "trial_start"]);
+  });
+
+  test("answers are counted by trials that ended, whatever else waits", async () => {
+    const outbox = await opened(await openStore(new IDBFactory()), offline);
+    await outbox.begin("o", "s", 1, "t", 0);
+    await outbox.append({ kind: "page", at_ms: 0, page: "consent", choices: {} });
+    expect([outbox.nUnsaved, outbox.nAnswersUnsaved]).toEqual([1, 0]);
+    for (const trial of ["a", "b"]) {
+      await outbox.append({ kind: "trial_start", at_ms: 1, trial });
+      await outbox.append({ kind: "trial", at_ms: 2, report: { trial } as TrialReport });
+    }
+    await outbox.append({ kind: "trial_start", at_ms: 3, trial: "c" });
+    await outbox.append({ kind: "abandoned", at_ms: 4, trial: "c", reason: "left" });
+    expect([outbox.nUnsaved, outbox.nAnswersUnsaved]).toEqual([7, 2]);
+    outbox.stop();
   });
 
   test("answered offline, closed, opened again: the older chain goes first, with its own token", async () => {
@@ -190,9 +224,9 @@ describe("outbox", () => {
     let isFirst = true;
     const outbox = await opened(await openStore(new IDBFactory()), async (_, events) => {
       sent.push(events.map(({ seq }) => seq));
-      if (!isFirst) return { acked_through: 3, also_stored: [] };
+      if (!isFirst) return { acked_through: 3, also_stored: [], is_elsewhere: false };
       isFirst = false;
-      return { acked_through: 0, also_stored: [2, 3] };
+      return { acked_through: 0, also_stored: [2, 3], is_elsewhere: false };
     });
     outbox.hold();
     await outbox.begin("o", "s", 1, "t", 0);
@@ -200,6 +234,30 @@ describe("outbox", () => {
     outbox.release();
     await outbox.drained();
     expect(sent).toEqual([[1, 2, 3], [1]]);
+  });
+
+  test("a page that comes back online hears that its session went on elsewhere; what it has is sent", async () => {
+    for (const nLeft of [0, 3]) {
+      const server = new Server();
+      let isOnline = true;
+      const post: Post = (chain, events, keepalive) => (isOnline ? server.post : offline)(chain, events, keepalive);
+      const outbox = await opened(await openStore(new IDBFactory()), post);
+      await outbox.begin("o", "s", 1, "t1", 0);
+      await outbox.append(note(0));
+      await outbox.drained();
+      isOnline = false;
+      for (let i = 0; i < nLeft; i++) await outbox.append(note(i));
+      server.isElsewhere = true;
+      expect(outbox.isTaken).toBe(false);
+      isOnline = true;
+      const told = new Promise<void>((resolve) => outbox.watch(() => outbox.isTaken && resolve()));
+      outbox.ask();
+      await told;
+      await outbox.drained();
+      expect(server.bodies("s/1").length).toBe(1 + nLeft);
+      await expect(outbox.append(note(9))).rejects.toMatchObject({ code: "epoch_over" });
+      outbox.stop();
+    }
   });
 
   test("nothing is sent while a stimulus is on", async () => {

@@ -38,7 +38,7 @@ export class Participant {
   }
 
   /** Goes on until `isEnough(name, this)`, then returns the page's name. */
-  async goOn(isEnough = (name) => ["end", "error", "withdrawn", "refused", "computer", "taken", "nothing-left"].includes(name), limit_ms = 90_000) {
+  async goOn(isEnough = (name) => ["end", "error", "withdrawn", "refused", "computer", "taken", "nothing-left", "unfit"].includes(name), limit_ms = 90_000) {
     const started = Date.now();
     let last = "";
     for (;;) {

@@ -5,9 +5,10 @@ import { feedbackFor, Gate } from "../src/adherence";
 import { distanceFrom, pxPerMm, sidePx, wholeSidePx, type Sweep } from "../src/calibration";
 import { firstBroken, newChain, seal } from "../src/chain";
 import { AFTER, CROSS, DONE, frameTable, IMAGE, MASK, Player } from "../src/frames";
-import { columnsFor, jumpTo, moveIn } from "../src/grid";
+import { wholeParts } from "../src/dom";
+import { columnsFor, columnsThatFit, jumpTo, moveIn } from "../src/grid";
 import { batch, retryDelay } from "../src/outbox";
-import { estimateRefresh, isThrottled } from "../src/refresh";
+import { canShowAny, estimateRefresh, isThrottled } from "../src/refresh";
 import { sha256 } from "../src/sha256";
 import { toAudio, toPage } from "../src/sound";
 import { arrivalFrom, browserFrom, safeUrl, systemFrom } from "../src/surroundings";
@@ -249,6 +250,22 @@ describe("refresh", () => {
   });
 });
 
+describe("exposures of a screen", () => {
+  // Those of allocate.rs: [exposures, Hz, tolerance, whether one can be shown].
+  const rows: [number[], number, number, boolean][] = [
+    [[17, 50], 60, 0.1, true],
+    [[5], 60, 0.1, false],
+    [[5, 25], 60, 0.1, false],
+    [[25], 60, 0.35, true],
+    [[25], 120, 0.1, true],
+    [[17], 1000 / 17, 0, true],
+    [[], 60, 0, true],
+  ];
+  for (const [exposures, hz, tolerance, can] of rows) {
+    test(`${exposures.join(", ")} ms at ${Math.round(hz)} Hz within ${tolerance}: ${can}`, () => expect(canShowAny(exposures, 1000 / hz, tolerance)).toBe(can));
+  }
+});
+
 describe("calibration", () => {
   test("a card of 324 pixels and a blind spot at 12 cm", () => {
     const px = pxPerMm(324);
@@ -328,7 +345,17 @@ describe("the rest", () => {
   });
 
   test("columns leave few holes", () => {
-    expect([[50, 9], [50, 8], [16, 9], [16, 3], [3, 9], [7, 4], [2, 0]].map(([n, most]) => columnsFor(n!, most!))).toEqual([5, 5, 8, 2, 3, 4, 1]);
+    expect([[50, 9], [50, 8], [16, 9], [16, 3], [3, 9], [7, 4], [25, 2], [2, 0]].map(([n, most]) => columnsFor(n!, most!))).toEqual([5, 5, 8, 2, 3, 4, 2, 1]);
+  });
+
+  test("columns count the gaps between them", () => {
+    expect([[356, 113, 8], [356, 112, 8], [356, 174, 8], [100, 300, 8]].map(([w, column, gap]) => columnsThatFit(w!, column!, gap!))).toEqual([3, 3, 2, 1]);
+  });
+
+  test("names break after underscores and hyphens, and lose nothing", () => {
+    expect(wholeParts("german_shorthaired")).toEqual(["german_", "shorthaired"]);
+    expect(wholeParts("__a--b_c d")).toEqual(["__", "a--", "b_", "c d"]);
+    for (const name of ["", "mug", "_", "T-shirt", "a__b", "größe_ß"]) expect(wholeParts(name).join("")).toBe(name);
   });
 
   test("waits double up to the most, with jitter", () => {
@@ -358,6 +385,9 @@ describe("the rest", () => {
     expect(arrivalFrom("?workerId=w&assignmentId=x&hitId=h")).toMatchObject({ recruiter: "mturk", recruiter_id: "w" });
     expect(arrivalFrom("?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h")).toEqual({ kind: "unaccepted" });
     expect(arrivalFrom("?participant=p1")).toMatchObject({ recruiter: "link", recruiter_id: "p1" });
+    expect(arrivalFrom("?PROLIFIC_PID=")).toMatchObject({ recruiter: "prolific", recruiter_id: "" });
+    expect(arrivalFrom("?PROLIFIC_PID=&participant=p1")).toMatchObject({ recruiter: "link", recruiter_id: "p1" });
+    expect(arrivalFrom("?other=1")).toMatchObject({ recruiter: null, recruiter_id: null });
     expect(arrivalFrom("?preview=tok")).toEqual({ kind: "participant", recruiter: null, recruiter_id: null, preview: "tok" });
   });
 

@@ -46,6 +46,12 @@ const LABELS = [
   "notebook", "oven glove", "paintbrush", "pan", "pencil", "pillow", "plate", "remote control", "scissors", "shoe", "spoon", "suitcase", "teapot", "towel", "umbrella", "vase", "wallet", "whistle",
 ];
 
+// Long, with underscores and without, as in the pets that many try first.
+const BREEDS = [
+  "american_pit_bull_terrier", "basset_hound", "beagle", "boxer", "chihuahua", "Egyptian_Mau", "english_cocker_spaniel", "english_setter", "german_shorthaired", "great_pyrenees", "japanese_chin", "keeshond", "leonberger",
+  "miniature_pinscher", "newfoundland", "Persian", "pomeranian", "pug", "saint_bernard", "samoyed", "scottish_terrier", "Siamese", "staffordshire_bull_terrier", "wheaten_terrier", "yorkshire_terrier",
+];
+
 const info = (study, over) => ({
   study, title: "Recognising everyday things", task: study.split("-")[0], language: "en", labels: LABELS, contact: "Vision Lab, lab@example.org", minutes: 12, pay: "3 €", min_age: 18,
   consent: [], debrief: ["This study measures how hard pictures are to recognise. Short showings make them harder."], trials_between_breaks: 4, calibrate: false, fullscreen: false, size_deg: 8, size_px: 300,
@@ -58,11 +64,19 @@ export const STUDIES = {
   flash: { info: info("flash", { exposures_ms: [17, 50, 100, 150, 250], calibrate: true, fullscreen: true }), blocks: [[2, true, null], [4, false, null], [4, false, null]] },
   "flash-de": { info: info("flash-de", { language: "de", title: "Alltägliche Dinge erkennen", exposures_ms: [17, 50], calibrate: true }), blocks: [[3, false, null]] },
   "flash-plain": { info: info("flash-plain", { exposures_ms: [50] }), blocks: [[4, false, null], [4, false, null]] },
+  "flash-gap": { info: info("flash-gap", { exposures_ms: [50], gap_ms: 1000, fullscreen: true }), blocks: [[5, false, null]] },
+  "flash-unfit": { info: info("flash-unfit", { exposures_ms: [50] }), blocks: [[2, false, null]], isUnfit: true },
+  "flash-short": { info: info("flash-short", { exposures_ms: [4, 5], calibrate: true }), blocks: [[2, false, null]] },
+  "flash-short-de": { info: info("flash-short-de", { language: "de", exposures_ms: [4, 5] }), blocks: [[2, false, null]] },
+  "flash-many": { info: info("flash-many", { labels: BREEDS, exposures_ms: [50] }), blocks: [[2, false, null]] },
   "flash-timing": { info: info("flash-timing", { exposures_ms: [17, 50, 100, 150, 250], fixation_ms: 120, mask_ms: 100, gap_ms: 0 }), blocks: [[250, false, null]], frames: [1, 3, 6, 9, 15] },
   beep: { info: info("beep", { labels: LABELS.slice(0, 16), beep: BEEP }), blocks: [[2, true, null], [3, false, 500], [3, false, 900]] },
   "beep-stop": { info: info("beep-stop", { labels: LABELS.slice(0, 16), beep: { ...BEEP, gate: "stop", gate_trials: 3 } }), blocks: [[12, false, 500]] },
   pairs: { info: info("pairs", { labels: [], ties: true }), blocks: [[3, false, null], [3, false, null]] },
   rate: { info: info("rate", { labels: LABELS.slice(0, 16) }), blocks: [[3, false, null], [3, false, null]] },
+  "rate-many": { info: info("rate-many", { labels: BREEDS }), blocks: [[2, false, null]] },
+  "rate-empty": { info: info("rate-empty", {}), blocks: [] },
+  "beep-many": { info: info("beep-many", { labels: BREEDS, beep: BEEP }), blocks: [[2, false, 900]] },
   "rate-de": { info: info("rate-de", { language: "de", labels: LABELS.slice(0, 16) }), blocks: [[2, false, null]] },
 };
 
@@ -93,7 +107,7 @@ function plan(session, study) {
       const exposure_ms = isFlash ? about.exposures_ms[i % about.exposures_ms.length] : null;
       const options = about.task === "pairs" ? ["left", "right", ...(about.ties ? ["tie"] : [])] : shuffled(about.labels.length === 0 ? LABELS : about.labels);
       return {
-        block, is_practice, beep_ms, state: "planned", reports: 0, nStarts: 0, wantedFrames: frames?.[i % frames.length],
+        block, is_practice, beep_ms, state: "planned", reports: 0, begunIn: new Set(), wantedFrames: frames?.[i % frames.length],
         planned: {
           trial: `${session}-${idx}`, idx: idx++, image, mask: isFlash ? mask : null, right: about.task === "pairs" ? POOL[(idx + 7) % POOL.length].image : null,
           exposure_ms, frames: null, options, recognise_as: about.task === "pairs" ? "mug" : null,
@@ -147,9 +161,11 @@ export async function start(port = 0) {
     const path = url.pathname.split("/").slice(1);
     if (path[0] === "s") {
       const study = STUDIES[path[1]];
-      if (study === undefined) return { status: 404, type: "text/html", body: "no such study" };
+      // As the real server makes them.
+      const bare = (language, body) => `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Not found</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"></head><body>${body}</body></html>`;
+      if (study === undefined) return { status: 404, type: "text/html; charset=utf-8", body: bare("en", "<main><h1>There is no such study</h1><p>Please check the link.</p></main>") };
       const { task, language } = study.info;
-      const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Study</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"><script type="module" src="/assets/${task}.js"></script></head><body data-study="${path[1]}"><main id="page"></main></body></html>`;
+      const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Study</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"><script type="module" src="/assets/${task}.js"></script></head><body data-study="${path[1]}"><main id="page"></main><noscript><p>Please allow JavaScript on this page: the experiment needs it.</p></noscript></body></html>`;
       return { status: 200, type: "text/html; charset=utf-8", body: html };
     }
     if (path[0] === "frame") return { status: 200, type: "text/html", body: `<!doctype html><html lang="en"><title>f</title><iframe src="/s/${path[1]}" width="800" height="500"></iframe></html>` };
@@ -186,13 +202,21 @@ export async function start(port = 0) {
     return id === undefined || sessions.get(id).state === "withdrawn" ? undefined : id;
   }
 
+  /** A session that has ended is there for the browser that has a token of it. */
+  function isOver(study, asked) {
+    const id = knownSession(study, asked);
+    return id !== undefined && sessions.get(id).state === "ended" && byToken.get(asked.resume)?.session !== id;
+  }
+
   function welcome(study, asked) {
     if (STUDIES[study] === undefined) return failure(404, "study_unknown");
+    if (isOver(study, asked)) return failure(403, "session_over");
     return json({ is_known: knownSession(study, asked) !== undefined, study: { ...STUDIES[study].info, preview: asked.preview !== null } });
   }
 
   function join(study, asked) {
     if (STUDIES[study] === undefined) return failure(404, "study_unknown");
+    if (isOver(study, asked)) return failure(403, "session_over");
     let id = knownSession(study, asked);
     if (id === undefined) {
       id = `s${randomBytes(6).toString("hex")}`;
@@ -207,11 +231,14 @@ export async function start(port = 0) {
     return json({
       session: id, epoch: epoch.epoch, token: epoch.token, state: session.state, pages_done: session.pages, calibration: session.calibration,
       n_done: counted.filter(({ state }) => state === "done" || state === "void").length, n_total: counted.length,
-      code: session.code, completion_url: session.code && "https://example.org/done?cc=" + session.code, study: { ...STUDIES[study].info, preview: asked.preview !== null },
+      code: session.code, completion_url: urlOf(session), study: { ...STUDIES[study].info, preview: asked.preview !== null },
     });
   }
 
+  const urlOf = ({ code }) => (code === null ? null : `https://example.org/done?cc=${code}`);
+
   function nextBlock(session, { screen }) {
+    if (STUDIES[session.study].isUnfit) return failure(409, "screen_unfit");
     const counted = session.trials.filter((trial) => !trial.is_practice);
     const n_done = counted.filter(({ state }) => state === "done" || state === "void").length;
     const left = session.trials.filter(({ state }) => state === "planned");
@@ -244,7 +271,7 @@ export async function start(port = 0) {
       if (event.hash !== sha(previous + event.body)) problems.push(`${session.id}: event ${event.seq} is not chained`);
       previous = event.hash;
     }
-    return json({ acked_through: through, also_stored: [...epoch.events.keys()].filter((seq) => through < seq) });
+    return json({ acked_through: through, also_stored: [...epoch.events.keys()].filter((seq) => through < seq), is_elsewhere: epoch.epoch < session.epochs.length });
   }
 
   function apply(session, epoch, what) {
@@ -257,14 +284,18 @@ export async function start(port = 0) {
     if (what.kind === "calibration") session.calibration = what.calibration;
     if (what.kind === "trial_start") {
       const trial = of(what.trial);
-      if (0 < trial.nStarts++) problems.push(`${session.id}: ${what.trial} was begun twice`);
+      if (trial.begunIn.has(epoch.epoch)) problems.push(`${session.id}: ${what.trial} was begun twice`);
+      trial.begunIn.add(epoch.epoch);
       if (trial.state === "planned") trial.state = "begun";
+      // Two devices, one of them offline: the picture was seen twice.
+      if (1 < trial.begunIn.size) trial.state = "void";
     }
     if (what.kind === "abandoned") of(what.trial).state = "void";
     if (what.kind === "trial") {
       const trial = of(what.report.trial);
       if (0 < trial.reports++) problems.push(`${session.id}: ${what.report.trial} was reported twice`);
       if (what.report.response !== null && !trial.planned.options.includes(what.report.response)) problems.push(`${what.report.trial}: answer not on offer`);
+      if (1 < trial.begunIn.size) return;
       trial.state = "done";
       trial.report = what.report;
     }
@@ -277,9 +308,11 @@ export async function start(port = 0) {
     if (isOver) {
       session.state = "ended";
       session.isEarly = is_early;
-      session.code ??= `C${randomBytes(4).toString("hex").toUpperCase()}`;
+      // Who stopped early, or had nothing to do, gets none.
+      const isEarned = n_trials_left === 0 && 0 < session.trials.length;
+      if (isEarned) session.code ??= `C${randomBytes(4).toString("hex").toUpperCase()}`;
     }
-    return json({ is_complete: missing.length === 0, missing, n_trials_left, code: isOver ? session.code : null, completion_url: isOver ? `https://example.org/done?cc=${session.code}` : null });
+    return json({ is_complete: missing.length === 0, missing, n_trials_left, code: isOver ? session.code : null, completion_url: isOver ? urlOf(session) : null });
   }
 
   function withdraw(session) {

@@ -25,7 +25,11 @@ h1 { font-size: 1.5rem; margin: 0; }\n\
 h2 { font-size: 1.1rem; margin: 0 0 .75rem; }\n\
 section { background: #fff; border: 1px solid var(--line); border-radius: .5rem; \
   padding: 1rem 1.25rem; margin: 0 0 1rem; }\n\
-.scroll { overflow-x: auto; margin: 0 0 .75rem; }\n\
+.scroll { overflow-x: auto; margin: 0 0 .75rem; \
+  background: linear-gradient(90deg, #fff 2rem, #fff0) 0 / 3rem 100% local no-repeat, \
+  linear-gradient(270deg, #fff 2rem, #fff0) 100% / 3rem 100% local no-repeat, \
+  linear-gradient(90deg, #1d273340, #1d273300) 0 / .75rem 100% no-repeat, \
+  linear-gradient(270deg, #1d273340, #1d273300) 100% / .75rem 100% no-repeat; }\n\
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; margin: 0 0 1rem; }\n\
 dt { color: var(--soft); font-size: .85rem; }\n\
 dd { margin: 0; font-size: 1.4rem; font-variant-numeric: tabular-nums; }\n\
@@ -37,14 +41,19 @@ td.n, th.n { text-align: right; }\n\
 .heat td { padding: .2rem .5rem; text-align: center; border: 1px solid #fff; }\n\
 .fill-0 { background: #eef1f4; } .fill-1 { background: #d3e4fb; } .fill-2 { background: #9cc4f7; }\n\
 .fill-3 { background: #5b9ceb; } .fill-4 { background: #1f6feb; color: #fff; }\n\
-form { display: inline-flex; gap: .5rem; margin: 0 .75rem .5rem 0; align-items: center; }\n\
+form { display: inline-flex; flex-wrap: wrap; max-width: 100%; gap: .5rem; margin: 0 .75rem .5rem 0; align-items: center; }\n\
 button, .button { display: inline-block; margin: 0 0 .4rem; font: inherit; padding: .4rem .9rem; border: 1px solid var(--mark); \
   border-radius: .4rem; background: #fff; color: var(--mark); text-decoration: none; cursor: pointer; }\n\
 button:hover, .button:hover { background: #eaf2fe; }\n\
 input { font: inherit; padding: .35rem .5rem; width: 6rem; border: 1px solid var(--line); \
   border-radius: .4rem; }\n\
+input.id { width: 20rem; max-width: 100%; box-sizing: border-box; } label { max-width: 100%; }\n\
+input[type=checkbox] { width: auto; }\n\
 p { margin: 0 0 .75rem; max-width: 46rem; } .soft { color: var(--soft); }\n\
 code { overflow-wrap: anywhere; }\n";
+
+/// Bots in a trial run, at most.
+pub(crate) const MOST_BOTS: usize = 500;
 
 fn document(title: &str, links: &str, body: &str) -> String {
     let title = escape(title);
@@ -95,7 +104,7 @@ pub(crate) fn study(hosted: &Hosted, overview: &Overview, role: Role, preview: &
     if role == Role::Owner {
         body += &section("Owner", &owner(hosted, overview, preview));
     }
-    body += &section("Sessions", &sessions(overview));
+    body += &section("Sessions", &sessions(hosted, overview));
     document(&hosted.info.title, &links, &body)
 }
 
@@ -133,12 +142,13 @@ fn numbers(hosted: &Hosted, overview: &Overview) -> String {
         _ => "–".into(),
     };
     let in_state = |word: &str| overview.n_by_state.get(word).copied().unwrap_or(0);
+    let done_of_wanted = format!("{} done of wanted", cell_words(hosted).0);
     let numbers = [
-        ("done of wanted", format!("{done} / {target} {}", cell_words(hosted).0)),
+        (done_of_wanted.as_str(), format!("{done} / {target}")),
         ("share", share(done, target)),
         ("promised now", total(|cell| cell.n_leased).to_string()),
         ("fullest − emptiest cell", spread),
-        ("agreed to take part", overview.study.n_joined.to_string()),
+        ("agreed to take part", overview.n_agreed.to_string()),
         ("complete", in_state("complete").to_string()),
         ("stopped early", in_state("early").to_string()),
         ("had nothing left to see", in_state("nothing-left").to_string()),
@@ -220,9 +230,13 @@ fn group_name(hosted: &Hosted, idx: i64) -> String {
 
 fn quality(hosted: &Hosted, overview: &Overview) -> String {
     let rt = |share| overview.rt_ms(share).map_or("–".into(), |ms| format!("{ms:.0} ms"));
+    let void = match overview.n_void {
+        0 => String::new(),
+        n => format!(", {n} void"),
+    };
     let mut html = format!(
-        "<p>{} trials; rt: half below {}, nine in ten below {}.</p>",
-        overview.n_trials,
+        "<p>{} trials count{void}; rt: half below {}, nine in ten below {}.</p>",
+        overview.n_trials - overview.n_void,
         rt(0.5),
         rt(0.9)
     );
@@ -311,9 +325,13 @@ fn downloads(hosted: &Hosted) -> String {
     let links = files.iter().map(|file| {
         format!("<a class=\"button\" href=\"/admin/{}/export/{file}\">{file}</a> ", hosted.name)
     });
+    let links = links.collect::<String>();
+    // Judgements have no form there.
+    if hosted.study.task == Task::Pairs {
+        return format!("<p>{links}</p>");
+    }
     format!(
-        "<p>{}</p><p class=\"soft\">BIDS and Psych-DS: <code>mohs export STUDY --to bids</code>.</p>",
-        links.collect::<String>()
+        "<p>{links}</p><p class=\"soft\">BIDS and Psych-DS: <code>mohs export STUDY --to bids</code>.</p>"
     )
 }
 
@@ -324,32 +342,50 @@ fn owner(hosted: &Hosted, overview: &Overview, preview: &str) -> String {
     format!(
         "<form method=\"post\" action=\"/admin/{name}/{verb}\"><button>{word}</button></form>\
          <form method=\"post\" action=\"/admin/{name}/trial-run\"><label>Bots \
-         <input name=\"bots\" type=\"number\" min=\"1\" max=\"500\" value=\"30\"></label>\
+         <input name=\"bots\" type=\"number\" min=\"1\" max=\"{MOST_BOTS}\" value=\"30\"></label>\
          <button>Simulate</button></form>\
          <p class=\"soft\">Bots take part in a copy of the study that is thrown away; your data stay \
          as they are.</p>\
+         <p><a class=\"button\" href=\"/admin/{name}/export/sessions.csv\">sessions.csv</a> \
+         <span class=\"soft\">Every session with its completion code, to pay by.</span></p>\
          <p><a class=\"button\" href=\"/s/{name}?preview={preview}\">Preview as participant</a> \
-         <span class=\"soft\">Nothing is counted; the link is good for a week.</span></p>"
+         <span class=\"soft\">Nothing is counted; the link is good for a week.</span></p>\
+         <form method=\"post\" action=\"/admin/{name}/withdraw\"><label>Session or code \
+         <input class=\"id\" name=\"whose\" required maxlength=\"64\" autocomplete=\"off\"></label>\
+         <label><input type=\"checkbox\" name=\"sure\" value=\"yes\" required> for good</label>\
+         <button>Delete data</button></form>\
+         <p class=\"soft\">For participants who ask you to, and cannot do it on their own page any \
+         more: everything of the session is deleted, as when they withdraw.</p>"
     )
 }
 
-fn sessions(overview: &Overview) -> String {
-    let mut rows = String::from(
-        "<tr><th>session</th><th>state</th><th class=\"n\">trials</th>\
-         <th class=\"n\">right at longest</th><th>browser</th><th>system</th>\
-         <th class=\"n\">epochs</th></tr>",
+fn sessions(hosted: &Hosted, overview: &Overview) -> String {
+    // A judgement of a pair is neither right nor wrong.
+    let right = match hosted.study.task {
+        Task::Pairs => "",
+        Task::Flash => "<th class=\"n\">right at longest</th>",
+        _ => "<th class=\"n\">right</th>",
+    };
+    let mut rows = format!(
+        "<tr><th>session</th><th>state</th><th class=\"n\">trials</th><th class=\"n\">good</th>{right}\
+         <th>browser</th><th>system</th><th class=\"n\">epochs</th></tr>",
     );
     for session in &overview.sessions {
-        let right = overview.share_right_by_session.get(&session.session);
+        let n_good = overview.n_good_by_session.get(&session.session).unwrap_or(&0);
+        let share_right = overview.share_right_by_session.get(&session.session);
+        let share_right = share_right.map_or("–".into(), |(n, n_right)| share(*n_right, *n));
+        let right = match right {
+            "" => String::new(),
+            _ => format!("<td class=\"n\">{share_right}</td>"),
+        };
         let _ = write!(
             rows,
             "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{} / {}</td>\
-             <td class=\"n\">{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>",
+             <td class=\"n\">{n_good}</td>{right}<td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>",
             escape(session.session.get(..8).unwrap_or(&session.session)),
             session.state.as_str(),
             session.n_done,
             session.n_total,
-            right.map_or("–".into(), |(n, n_right)| share(*n_right, *n)),
             escape(&session.browser),
             escape(&session.system),
             session.epoch,
@@ -359,7 +395,7 @@ fn sessions(overview: &Overview) -> String {
     let shown = overview.sessions.len();
     let more = if shown < n { format!("The {shown} newest of {n}. ") } else { String::new() };
     format!(
-        "{}<p class=\"soft\">{more}<code>nothing-left</code>: a person who had seen all pictures in \
+        "{}<p class=\"soft\">{more}<b>good</b>: trials that are not void. <code>nothing-left</code>: a person who had seen all pictures in \
          other studies; no trial was shown and no code given.</p>",
         table("Sessions", "", &rows)
     )

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mohs_data::{Task, TimingVerdict, Trial};
+use mohs_data::{Task, Trial};
 use mohs_score::human::exclusion;
 
 use crate::export::{self, ExportError};
@@ -24,13 +24,18 @@ pub(crate) struct Overview {
     pub(crate) cells: Vec<CellRow>,
     pub(crate) sessions: Vec<SessionRow>,
     pub(crate) n_by_state: BTreeMap<String, usize>,
+    /// Who agreed to take part, those who withdrew included.
+    pub(crate) n_agreed: i64,
     pub(crate) by_exposure: BTreeMap<Exposure, Counts>,
     pub(crate) by_refresh: BTreeMap<i64, usize>,
     pub(crate) rts_ms: Vec<f64>,
     pub(crate) share_right_by_session: BTreeMap<String, (usize, usize)>,
     pub(crate) exclusions: Vec<(String, String, usize)>,
     pub(crate) conflicts: Vec<(String, u32, u32)>,
+    /// Trials that are not void, by session.
+    pub(crate) n_good_by_session: BTreeMap<String, usize>,
     pub(crate) n_trials: usize,
+    pub(crate) n_void: usize,
 }
 
 /// An exposure or beep in whole microseconds, so that it can be sorted.
@@ -50,8 +55,10 @@ impl Overview {
     pub(crate) fn read(tx: &mut dyn Connection, hosted: &Hosted) -> Result<Self, StoreError> {
         let name = &hosted.name;
         let study = study::find(tx, name)?.ok_or(StoreError::Damaged { what: "a study" })?;
+        let n_agreed = session::n_agreed(tx, name)? + study.n_withdrawn;
         let mut overview = Self {
             study,
+            n_agreed,
             cells: cell::all(tx, name)?,
             sessions: session::of_study(tx, name, MOST_SESSIONS)?,
             n_by_state: session::n_by_state(tx, name)?,
@@ -61,7 +68,9 @@ impl Overview {
             share_right_by_session: BTreeMap::new(),
             exclusions: Vec::new(),
             conflicts: event::conflicts(tx, name)?,
+            n_good_by_session: BTreeMap::new(),
             n_trials: 0,
+            n_void: 0,
         };
         let longest = hosted.study.flash.exposures_ms.last().copied();
         let mut kept: Vec<Trial> = Vec::new();
@@ -94,9 +103,10 @@ impl Overview {
         let key = exposure.map_or(0, |ms| (ms.value() * 1_000.0).round() as i64);
         let counts = self.by_exposure.entry(key).or_default();
         let is_right = trial.is_correct() == Some(true);
-        let is_ok = trial.timing.is_none_or(|verdict| verdict == TimingVerdict::Ok);
-        counts.n += usize::from(is_ok);
-        counts.n_right += usize::from(is_ok && is_right);
+        let is_good = trial.extra.get("state") != Some("voided");
+        self.n_void += usize::from(!is_good);
+        counts.n += usize::from(is_good);
+        counts.n_right += usize::from(is_good && is_right);
         if let Some(verdict) = trial.timing {
             *counts.verdicts.entry(verdict.as_str()).or_default() += 1;
         }
@@ -108,9 +118,13 @@ impl Overview {
             let hertz = (1_000.0 / period).round() as i64;
             *self.by_refresh.entry(hertz).or_default() += 1;
         }
-        self.rts_ms.extend(trial.rt().map(|rt| rt.value()));
+        if is_good {
+            self.rts_ms.extend(trial.rt().map(|rt| rt.value()));
+            let session = trial.session.as_str().to_owned();
+            *self.n_good_by_session.entry(session).or_default() += 1;
+        }
         let is_longest = trial.exposure.map(|ms| ms.value()) == longest_ms;
-        if is_longest || trial.exposure.is_none() {
+        if is_good && (is_longest || trial.exposure.is_none()) {
             let session = trial.session.as_str().to_owned();
             let (n, n_right) = self.share_right_by_session.entry(session).or_default();
             *n += 1;

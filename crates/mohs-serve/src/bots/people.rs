@@ -17,6 +17,8 @@ pub struct Crowd {
     seed: Seed,
     /// Label and truth of each picture, by its hash.
     pictures: BTreeMap<String, (String, TrueStimulus, f64)>,
+    /// Trials of a participant, practice apart.
+    n_trials: usize,
     /// Share of participants who leave on the way.
     drop_out: f64,
     /// Share of trials whose screen drops a frame.
@@ -37,7 +39,8 @@ impl Crowd {
                 (row.image.clone(), (row.label.as_str().to_owned(), stimulus, draw.normal()))
             })
             .collect();
-        Self { truth, seed, pictures, drop_out: 0.0, void_share: 0.0 }
+        let n_trials = hosted.trials_per_participant().max(1);
+        Self { truth, seed, pictures, n_trials, drop_out: 0.0, void_share: 0.0 }
     }
 
     /// Lets a share of them leave on the way, and a share of trials lose a frame.
@@ -49,8 +52,8 @@ impl Crowd {
     pub fn person(&self, idx: usize) -> Person<'_> {
         let mut draw = Draw::new(self.seed, &[1, idx as u64]);
         let leaves = draw.chance(self.drop_out);
-        // Leavers go at any time during a session of some fifty trials.
-        let patience = if leaves { draw.below(50) } else { usize::MAX };
+        // Leavers go before any of their trials.
+        let patience = if leaves { draw.below(self.n_trials) } else { usize::MAX };
         let participant = self.truth.participant(self.seed, idx);
         Person { crowd: self, participant, draw, patience }
     }

@@ -4,7 +4,8 @@ use super::{Step, lease};
 use crate::allocate::frames_for;
 use crate::error::ApiError;
 use crate::hosted::Hosted;
-use crate::plan::{self, Asked, beep};
+use crate::plan::flash::realisable;
+use crate::plan::{self, Asked};
 use crate::store::connection::Connection;
 use crate::store::live::Live;
 use crate::store::session::{self, SessionRow, State};
@@ -66,8 +67,17 @@ pub fn next(
     if row.state != State::Open {
         return Ok(Ok(Next { left: Vec::new(), n_done: row.n_done, n_total: row.n_total }));
     }
+    if !row.has_agreed() {
+        return Ok(Err(ApiError::ConsentMissing));
+    }
     row.screen = serde_json::to_string(screen).ok();
-    lease_order(tx, hosted, &mut row)?;
+    // Nothing of the block is given up: it can be gone on with on the screen before.
+    if hosted.study.task == Task::Flash && realisable(hosted, &row.browser, screen).is_empty() {
+        return Ok(Err(ApiError::ScreenUnfit));
+    }
+    if let Err(refusal) = lease::order(tx, hosted, &mut row)? {
+        return Ok(Err(refusal));
+    }
     lease::renew(tx, hosted.lease_ms(), &mut row, now_ms)?;
     let mut left = what_is_left(tx, hosted, &mut row, screen)?;
     if left.is_empty() {
@@ -80,22 +90,6 @@ pub fn next(
     live.expect(next.left.clone());
     live.keep(tx);
     Ok(Ok(next))
-}
-
-/// Beep: leases the order of blocks that fewest participants have.
-fn lease_order(
-    tx: &mut dyn Connection,
-    hosted: &Hosted,
-    row: &mut SessionRow,
-) -> Result<(), StoreError> {
-    if hosted.study.task != Task::Beep || row.cell.is_some() {
-        return Ok(());
-    }
-    let wanted = beep::orders(hosted.study.beep.order);
-    let orders = cell::all(tx, &hosted.name)?;
-    let orders = orders.iter().filter(|order| wanted.contains(&order.exposure_idx));
-    row.cell = orders.min_by_key(|order| order.fill()).map(|order| order.cell);
-    Ok(())
 }
 
 /// Returns the trials of the current block that are not begun, in frames of this screen.

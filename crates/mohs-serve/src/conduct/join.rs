@@ -1,21 +1,23 @@
 //! Joining: a new session, or the same one in a new epoch; and before that a welcome, which stores
 //! nothing.
 
-use super::{Step, lease};
+use super::end::ending;
+use super::{Step, lease, proof};
 use crate::error::ApiError;
 use crate::hosted::Hosted;
+use crate::store::cell;
 use crate::store::connection::Connection;
 use crate::store::session::{self, SessionRow, State};
 use crate::store::study::{self, StudyRow};
-use crate::store::{StoreError, cell};
 use crate::token::{Secret, fresh_id, fresh_seed, sha256};
 use crate::wire::{JoinRequest, Joined, SessionState, StudyInfo, Welcome};
+use mohs_data::Task;
 
 /// Who comes, worked out from the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comer {
-    /// The session of a token that this browser kept.
-    pub resumes: Option<String>,
+    /// Session and epoch of a token that this browser kept.
+    pub resumes: Option<(String, u32)>,
     /// The participant's key; none for people who just opened the page.
     pub participant: Option<String>,
     /// Whether nothing is counted.
@@ -44,22 +46,17 @@ impl Comer {
         };
         let resumes = match &request.resume {
             None => None,
-            Some(token) => {
-                let read = secret.read_epoch_token(token).ok_or(ApiError::TokenBad)?;
-                Some(read.0)
-            }
+            Some(token) => Some(secret.read_epoch_token(token).ok_or(ApiError::TokenBad)?),
         };
         let recruiter = request.recruiter.as_deref().unwrap_or("link");
-        let id = request.recruiter_id.as_deref().map(str::trim).filter(|id| !id.is_empty());
+        let id = request.recruiter_id.as_deref().map(str::trim);
         if id.is_some_and(|id| 200 < id.len()) || 40 < recruiter.len() {
             return Err(ApiError::RequestBad { what: "the id is too long".into() });
         }
-        let participant = id.map(|id| secret.participant(recruiter, id));
-        if participant.is_none()
-            && resumes.is_none()
-            && !is_preview
-            && !hosted.study.page.open_to_all
-        {
+        let is_blank = id.is_some_and(is_placeholder);
+        let participant = id.filter(|_| !is_blank).map(|id| secret.participant(recruiter, id));
+        let is_nobody = participant.is_none() && resumes.is_none() && !is_preview;
+        if is_nobody && (is_blank || !hosted.study.page.open_to_all) {
             return Err(ApiError::IdMissing);
         }
         let short = |text: &str| {
@@ -69,6 +66,20 @@ impl Comer {
         let (browser, system) = (short(&request.browser), short(&request.system));
         Ok(Self { resumes, participant, is_preview, browser, system })
     }
+}
+
+/// Says whether an id is what a recruiter should have replaced by one, or what a script writes for one
+/// that it does not have: all who come with it would be one person.
+fn is_placeholder(id: &str) -> bool {
+    const OPENINGS: [(&str, &str); 5] =
+        [("{", "}"), ("${", "}"), ("[", "]"), ("<", ">"), ("%", "%")];
+    const NOTHINGS: [&str; 6] = ["", "undefined", "null", "none", "nan", "nil"];
+    let id = id.replace("%7B", "{").replace("%7b", "{").replace("%7D", "}").replace("%7d", "}");
+    let is_between = |(opening, end): &(&str, &str)| id.starts_with(opening) && id.ends_with(end);
+    // MTurk says so to people who look at a task that they have not accepted.
+    id == "ASSIGNMENT_ID_NOT_AVAILABLE"
+        || NOTHINGS.contains(&id.to_lowercase().as_str())
+        || OPENINGS.iter().any(is_between)
 }
 
 /// Says what the study is, and whether the comer has a session here. Whoever is new and may take part
@@ -90,18 +101,29 @@ pub fn welcome(
     Ok(Ok(Welcome { is_known, study }))
 }
 
-/// Returns the session of somebody who comes back; none for people who are new.
+/// Returns the session of somebody who comes back; none for people who are new. One that has ended is
+/// there for its own browser only.
 fn known(tx: &mut dyn Connection, hosted: &Hosted, comer: &Comer) -> Step<Option<SessionRow>> {
-    Ok(Ok(match (&comer.resumes, &comer.participant) {
+    let row = match (&comer.resumes, &comer.participant) {
         _ if comer.is_preview => None,
-        (Some(session), _) => match session::find(tx, session)? {
+        (Some((session, _)), _) => match session::find(tx, session)? {
             None => return Ok(Err(ApiError::SessionWithdrawn)),
             Some(row) if row.study != hosted.name => return Ok(Err(ApiError::TokenForeign)),
             row => row,
         },
         (None, Some(participant)) => session::of_participant(tx, &hosted.name, participant)?,
         (None, None) => None,
-    }))
+    };
+    if row.as_ref().is_some_and(|row| row.state != State::Open) {
+        let is_own = match &comer.resumes {
+            Some((session, epoch)) => proof::may_end(tx, session, *epoch)?,
+            None => false,
+        };
+        if !is_own {
+            return Ok(Err(ApiError::SessionOver));
+        }
+    }
+    Ok(Ok(row))
 }
 
 /// Opens a session or opens it again.
@@ -112,19 +134,27 @@ pub fn join(
     comer: &Comer,
     now_ms: i64,
 ) -> Step<Joined> {
+    if hosted.study.task == Task::Beep {
+        lease::sweep(tx, hosted, now_ms)?;
+    }
     let known = match known(tx, hosted, comer)? {
         Ok(known) => known,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let row = match known {
         Some(row) => reopen(tx, hosted, comer, row, now_ms)?,
-        None => match begin(tx, hosted, secret, comer, now_ms)? {
-            Ok(row) => row,
-            Err(refusal) => return Ok(Err(refusal)),
-        },
+        None => begin(tx, hosted, secret, comer, now_ms)?,
+    };
+    let row = match row {
+        Ok(row) => row,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let root = match &comer.resumes {
+        Some((session, epoch)) if !comer.is_preview => session::root_of(tx, session, *epoch)?,
+        _ => None,
     };
     let head = sha256(&[&format!("{}/{}", row.session, row.epoch)]);
-    session::insert_epoch(tx, &row, &head, now_ms)?;
+    session::insert_epoch(tx, &row, root.unwrap_or(row.epoch), &head, now_ms)?;
     Ok(Ok(joined(hosted, secret, &row)))
 }
 
@@ -134,14 +164,17 @@ fn reopen(
     comer: &Comer,
     mut row: SessionRow,
     now_ms: i64,
-) -> Result<SessionRow, StoreError> {
+) -> Step<SessionRow> {
+    if let Err(refusal) = lease::order(tx, hosted, &mut row)? {
+        return Ok(Err(refusal));
+    }
     row.epoch += 1;
     row.browser.clone_from(&comer.browser);
     row.system.clone_from(&comer.system);
     lease::void_started(tx, hosted, &mut row, lease::REOPENED)?;
     lease::renew(tx, hosted.lease_ms(), &mut row, now_ms)?;
     session::update(tx, &row)?;
-    Ok(row)
+    Ok(Ok(row))
 }
 
 /// Returns the study if somebody new may take part in it.
@@ -180,12 +213,9 @@ fn begin(
         Ok(study) => study,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if !comer.is_preview {
-        study::set_counts(tx, &hosted.name, study.n_joined + 1, study.n_withdrawn)?;
-    }
     let session = fresh_id();
     let known = comer.participant.clone().filter(|_| !comer.is_preview);
-    let row = SessionRow {
+    let mut row = SessionRow {
         participant: known.unwrap_or_else(|| secret.participant("session", &session)),
         session,
         study: hosted.name.clone(),
@@ -210,7 +240,18 @@ fn begin(
         seen_at_ms: now_ms,
         ended_at_ms: None,
     };
+    // Held from consent on, so that nobody is sent home after calibration.
+    if let Err(refusal) = lease::order(tx, hosted, &mut row)? {
+        return Ok(Err(refusal));
+    }
+    if !comer.is_preview {
+        study::set_counts(tx, &hosted.name, study.n_joined + 1, study.n_withdrawn)?;
+    }
     session::insert(tx, &row)?;
+    if row.cell.is_some() {
+        lease::renew(tx, hosted.lease_ms(), &mut row, now_ms)?;
+        session::update(tx, &row)?;
+    }
     Ok(Ok(row))
 }
 
@@ -225,14 +266,55 @@ fn joined(hosted: &Hosted, secret: &Secret, row: &SessionRow) -> Joined {
         calibration: row.calibration.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         n_done: row.n_done,
         n_total: row.n_total,
+        ending: ending(row),
         code: row.code.clone(),
         completion_url: completion_url(hosted, row),
         study: StudyInfo { preview: row.is_preview, ..hosted.info.clone() },
     }
 }
 
-/// Returns where a participant goes whose session has ended.
+/// Returns where a participant goes who did everything. The others have nothing to bring there.
 pub fn completion_url(hosted: &Hosted, row: &SessionRow) -> Option<String> {
+    if row.state != State::Complete {
+        return None;
+    }
     let (url, code) = (hosted.study.page.completion_url.as_ref()?, row.code.as_ref()?);
     Some(url.replace("{code}", code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_recruiter_did_not_replace_is_no_id() {
+        for blank in [
+            "{{%PROLIFIC_PID%}}",
+            "%7B%7B%25PROLIFIC_PID%25%7D%7D",
+            "${e://Field/PROLIFIC_PID}",
+            "[%PROLIFIC_PID%]",
+            "%%PARTICIPANT%%",
+            "%PROLIFIC_PID%",
+            "ASSIGNMENT_ID_NOT_AVAILABLE",
+            "undefined",
+            "null",
+            "None",
+            "[PID]",
+            "<id>",
+            "",
+        ] {
+            assert!(is_placeholder(blank), "{blank}");
+        }
+        for id in [
+            "5f1c0a9b2e",
+            "A1B2C3",
+            "'); drop table session; -- ",
+            "p{1}",
+            "100%",
+            "nobody",
+            "p[1]",
+        ] {
+            assert!(!is_placeholder(id), "{id}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::hosted::Hosted;
 use crate::plan::beep;
 use crate::store::cell::{self, CellRow};
 use crate::store::connection::Connection;
-use crate::store::{StoreError, result, study};
+use crate::store::{StoreError, result, session, study};
 use crate::token::fresh_seed;
 
 const CELLS: u64 = 5;
@@ -48,6 +48,21 @@ pub fn launch(tx: &mut dyn Connection, hosted: &Hosted, now_ms: i64) -> Result<(
     }
     for row in stored.into_values().filter(|row| row.target != 0) {
         cell::update(tx, &hosted.name, &CellRow { target: 0, ..row })?;
+    }
+    if hosted.study.task == Task::Beep {
+        count_orders(tx, hosted)?;
+    }
+    Ok(())
+}
+
+/// Counts anew to how many an order of blocks is promised: an older `mohs` did not.
+fn count_orders(tx: &mut dyn Connection, hosted: &Hosted) -> Result<(), StoreError> {
+    let held = session::n_by_order(tx, &hosted.name)?;
+    for row in cell::all(tx, &hosted.name)? {
+        let n_leased = held.get(&row.cell).copied().unwrap_or_default();
+        if n_leased != row.n_leased {
+            cell::update(tx, &hosted.name, &CellRow { n_leased, ..row })?;
+        }
     }
     Ok(())
 }

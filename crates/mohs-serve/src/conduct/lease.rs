@@ -1,6 +1,11 @@
 //! Leases: what is promised to a participant, and goes back when they do not come back.
 
+use mohs_data::Task;
+
+use super::Step;
+use crate::error::ApiError;
 use crate::hosted::Hosted;
+use crate::plan::beep;
 use crate::store::connection::Connection;
 use crate::store::session::{self, SessionRow, State};
 use crate::store::trial::{self, TrialRow, TrialState};
@@ -8,6 +13,27 @@ use crate::store::{StoreError, cell};
 
 /// A lease is made longer when one of so many parts of it is over, and not at every trial.
 const PARTS: i64 = 20;
+
+/// Beep: leases the order of blocks that fewest participants have to a session that has none; refuses
+/// when every order has all it wants. The caller stores the session.
+pub fn order(tx: &mut dyn Connection, hosted: &Hosted, row: &mut SessionRow) -> Step<()> {
+    if hosted.study.task != Task::Beep || row.cell.is_some() || row.state != State::Open {
+        return Ok(Ok(()));
+    }
+    let wanted = beep::orders(hosted.study.beep.order);
+    let orders = cell::all(tx, &hosted.name)?;
+    let orders = orders.iter().filter(|order| wanted.contains(&order.exposure_idx));
+    let with_room = orders.filter(|order| row.is_preview || order.is_open());
+    let Some(order) = with_room.min_by_key(|order| order.fill()) else {
+        return Ok(Err(ApiError::StudyFull));
+    };
+    row.cell = Some(order.cell);
+    // A session that was heard of has its time already; else `renew` leases the order with it.
+    if row.lease_until_ms.is_some() {
+        cell::add(tx, &hosted.name, order.cell, 0, 1)?;
+    }
+    Ok(Ok(()))
+}
 
 /// Gives a session more time. The caller stores the session.
 pub fn renew(
@@ -47,6 +73,10 @@ pub fn release(
         && let Some(order) = row.cell
     {
         cell::add(tx, &hosted.name, order, 0, -1)?;
+        // Whoever has not begun may get another order later, or find that there is none.
+        if (row.n_planned, row.n_done) == (0, 0) {
+            row.cell = None;
+        }
     }
     Ok(())
 }

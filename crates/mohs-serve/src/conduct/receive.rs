@@ -199,7 +199,8 @@ pub fn hear(
             advance(tx, &live.row.session, epoch, &mut chain)?
         }
     };
-    let ack = Ack { acked_through: chain.acked_through, also_stored };
+    let is_elsewhere = epoch < live.row.epoch;
+    let ack = Ack { acked_through: chain.acked_through, also_stored, is_elsewhere };
     let mut is_urgent = !follows || has_facts || terms.settles_at_once;
     if let Some(last) = fresh.new.last() {
         chain.highest = chain.highest.max(last.event.seq);
@@ -335,6 +336,9 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
         }
         Effect::Start(id) => {
             let Some(trial) = live.known_trial(&id) else { return };
+            if is_known_twice(trial, epoch) {
+                return void_twice(live, &id, epoch);
+            }
             let counts = u32::from(!trial.is_practice);
             match trial.state {
                 TrialState::Planned => live.set_trial(&id, epoch, (TrialState::Started, None)),
@@ -344,6 +348,8 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
                     live.row.n_done += counts;
                     live.row.n_planned += counts;
                 }
+                // Given up before its beginning was told of.
+                TrialState::Voided if trial.epoch.is_none() => live.set_epoch(&id, epoch),
                 TrialState::Started | TrialState::Answered | TrialState::Voided => {}
             }
         }
@@ -356,7 +362,8 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
                     live.add_to_cell(number, 0, -1);
                 }
                 live.row.n_done += counts;
-                live.set_trial(&id, epoch, (TrialState::Voided, Some(&reason)));
+                // A page also tells of what an older one began, whose epoch is another.
+                live.set_state(&id, (TrialState::Voided, Some(&reason)));
             }
         }
     }
@@ -369,6 +376,9 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
 fn finish(live: &mut Live, epoch: u32, outcome: Box<Outcome>, now_ms: i64) {
     let id = outcome.report.trial.clone();
     let Some(trial) = live.known_trial(&id) else { return };
+    if is_known_twice(trial, epoch) {
+        return void_twice(live, &id, epoch);
+    }
     let before = trial.state;
     let was_given_up = before == TrialState::Voided
         && matches!(trial.reason.as_deref(), Some(lease::REOPENED | lease::LAPSED));
@@ -393,6 +403,33 @@ fn finish(live: &mut Live, epoch: u32, outcome: Box<Outcome>, now_ms: i64) {
     };
     live.set_trial(&id, epoch, state);
     live.set_outcome(outcome, now_ms);
+}
+
+/// Why a trial is void that was begun in two epochs, by two devices of which one was offline: its
+/// picture was seen twice.
+const BEGUN_TWICE: &str = "begun-twice";
+
+/// Returns whether a trial was begun in another epoch than this one, which begins or answers it, too.
+fn is_known_twice(trial: &TrialRow, epoch: u32) -> bool {
+    trial.epoch.is_some_and(|begun| begun != epoch)
+}
+
+/// Voids a trial that was begun in two epochs, whatever was known of it, so that the order in which they
+/// tell does not matter; opens its cell again. Neither report stands; both are kept as events.
+fn void_twice(live: &mut Live, id: &str, epoch: u32) {
+    let Some(trial) = live.known_trial(id) else { return };
+    let (state, counts) = (trial.state, u32::from(!trial.is_practice));
+    let begun = trial.epoch.map_or(epoch, |begun| begun.min(epoch));
+    let done = -i64::from(state == TrialState::Answered && trial.is_counted);
+    let leased = -i64::from(state.is_leased());
+    if let Some(number) = trial.cell.filter(|_| (done, leased) != (0, 0)) {
+        live.add_to_cell(number, done, leased);
+    }
+    if state.is_leased() {
+        live.row.n_done += counts;
+    }
+    live.set_trial(id, begun, (TrialState::Voided, Some(BEGUN_TWICE)));
+    live.drop_outcome(id);
 }
 
 /// Moves an epoch on over what is stored without gaps; returns what is stored after a gap.

@@ -12,9 +12,11 @@ use mohs_score::adaptive::exposure::{self, Step, Stopping};
 
 use super::{Asked, Plan, Shown};
 use crate::allocate::{Candidate, History, choose, frames_for};
+use crate::hosted::Hosted;
 use crate::store::cell::{self, CellRow};
 use crate::store::connection::Connection;
 use crate::store::{StoreError, result};
+use crate::wire::Screen;
 
 /// Exposures of practice, from long to short; all above 100 ms, so that any browser may show them.
 const PRACTICE_MS: [f64; 4] = [1_000.0, 500.0, 250.0, 150.0];
@@ -51,16 +53,16 @@ fn real_block<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>
 }
 
 /// Returns the exposures this screen and browser can show: position, exposure and frames.
-pub fn realisable(asked: &Asked<'_>) -> Vec<(usize, f64, u32)> {
-    let study = &asked.hosted.study;
-    let browser = asked.session.browser.split_whitespace().next().unwrap_or_default();
+pub fn realisable(hosted: &Hosted, browser: &str, screen: &Screen) -> Vec<(usize, f64, u32)> {
+    let study = &hosted.study;
+    let browser = browser.split_whitespace().next().unwrap_or_default();
     let allowed = &study.screen.short_exposures_in;
     let shows_short = allowed.is_empty() || allowed.iter().any(|known| known == browser);
     let exposures = study.flash.exposures_ms.iter().map(|ms| ms.value()).enumerate();
     exposures
         .filter(|(_, exposure_ms)| shows_short || SHORT_MS < *exposure_ms)
         .filter_map(|(idx, exposure_ms)| {
-            let period = asked.screen.period_ms;
+            let period = screen.period_ms;
             Some((idx, exposure_ms, frames_for(exposure_ms, period, study.screen.tolerance)?))
         })
         .collect()
@@ -70,8 +72,13 @@ fn practice<'a>(asked: &Asked<'a>) -> Plan<'a> {
     let hosted = asked.hosted;
     let mut draw = asked.draw();
     let mut history = asked.history();
-    let new = hosted.prepared.iter().filter(|row| !history.sources.contains(&row.source));
-    let n_new = new.map(|row| &row.source).collect::<BTreeSet<_>>().len();
+    let n_new = match history.sources.is_empty() {
+        true => hosted.n_sources(),
+        false => {
+            let new = hosted.prepared.iter().filter(|row| !history.sources.contains(&row.source));
+            new.map(|row| &row.source).collect::<BTreeSet<_>>().len()
+        }
+    };
     let n = PRACTICE_MS.len().min(n_new / PICTURES_PER_PRACTICE);
     let mut rows: Vec<usize> = (0..hosted.prepared.len()).collect();
     draw.shuffle(&mut rows);
@@ -157,7 +164,7 @@ fn balanced<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, 
     if n == 0 {
         return Ok(Plan::default());
     }
-    let exposures = realisable(asked);
+    let exposures = realisable(asked.hosted, &asked.session.browser, asked.screen);
     let mut history = History { n_by_group: vec![0; exposures.len()], ..asked.history() };
     for given in asked.given.iter().filter(|given| !given.is_practice) {
         let group = exposures.iter().position(|(_, ms, _)| given.exposure_ms == Some(*ms));
@@ -185,7 +192,7 @@ fn balanced<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, 
 fn adaptive<'a>(tx: &mut dyn Connection, asked: &Asked<'a>) -> Result<Plan<'a>, StoreError> {
     let (hosted, flash) = (asked.hosted, &asked.hosted.study.flash);
     let n = flash.trials_per_participant.min(ADAPTIVE_BLOCK).min(asked.n_wanted());
-    let exposures = realisable(asked);
+    let exposures = realisable(asked.hosted, &asked.session.browser, asked.screen);
     let (Some(prior), false) = (&hosted.prior, exposures.is_empty()) else {
         return Ok(Plan::default());
     };

@@ -19,9 +19,10 @@ pub(crate) const API: [(&str, &str, &str, &str); 6] = [
 ];
 
 /// Other addresses: what for, and the types an answer may have.
-pub(crate) const PAGES: [(&str, &str, &str); 7] = [
-    ("/", "The studies", "text/html"),
+pub(crate) const PAGES: [(&str, &str, &str); 8] = [
+    ("/", "That the link of a study is needed", "text/html"),
     ("/s/{study}", "The page of a study", "text/html"),
+    ("/s/{study}/", "The same, which sends there", "text/html"),
     ("/assets/{file}", "Script and style of the page", "text/javascript text/css"),
     ("/media/{file}", "A picture, named by its SHA-256", "image/png"),
     ("/health", "Whether the store answers", "application/json"),
@@ -59,10 +60,10 @@ pub(crate) fn document() -> Value {
                 "200": {"description": "done", "content": named(answer)},
                 "400": refused("the request cannot be understood"),
                 "401": refused("the token is missing or not ours"),
-                "403": refused("not for this session, or not now"),
+                "403": refused("not for this session, not now, or not before consent"),
                 "404": refused("no such study"),
                 "408": refused("too slow"),
-                "409": refused("an event has the place of another one"),
+                "409": refused("an event has the place of another one, or the screen cannot show the study"),
                 "410": refused("the participant withdrew"),
                 "413": refused("too large"),
                 "422": refused("an event is not sound"),
@@ -81,7 +82,6 @@ pub(crate) fn document() -> Value {
             "parameters": parameters(address),
             "responses": {
                 "200": {"description": what, "content": content},
-                "307": {"description": "the only study"},
                 "404": {"description": "nothing here"},
                 "429": refused("too often"),
             },
@@ -123,6 +123,7 @@ const SCHEMAS: [(&str, &[(&str, &str)]); 15] = [
             ("pages_done", "string[]"),
             ("n_done", "integer"),
             ("n_total", "integer"),
+            ("ending", "string?"),
             ("code", "string?"),
             ("completion_url", "string?"),
             ("study", "object"),
@@ -145,7 +146,10 @@ const SCHEMAS: [(&str, &[(&str, &str)]); 15] = [
     ("BlockAnswer", &[("block", "object?"), ("n_done", "integer"), ("n_total", "integer")]),
     ("EventBatch", &[("events", "Event[]")]),
     ("Event", &[("seq", "integer"), ("body", "string"), ("hash", "string")]),
-    ("Ack", &[("acked_through", "integer"), ("also_stored", "integer[]")]),
+    (
+        "Ack",
+        &[("acked_through", "integer"), ("also_stored", "integer[]"), ("is_elsewhere", "boolean")],
+    ),
     ("EndRequest", &[("last_seq", "integer"), ("is_early", "boolean")]),
     (
         "EndAnswer",
@@ -153,6 +157,7 @@ const SCHEMAS: [(&str, &[(&str, &str)]); 15] = [
             ("is_complete", "boolean"),
             ("missing", "integer[]"),
             ("n_trials_left", "integer"),
+            ("ending", "string?"),
             ("code", "string?"),
             ("completion_url", "string?"),
         ],

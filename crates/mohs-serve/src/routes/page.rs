@@ -1,7 +1,7 @@
 //! The page that participants open: a shell, its script and its style.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 
 use super::session::name;
@@ -18,35 +18,52 @@ const ASSETS: [(&str, &str, &[u8]); 5] = [
     ("page.css", "text/css", include_bytes!("../../page/dist/page.css")),
 ];
 
-/// Opens the only study, or lists them.
-pub(crate) async fn index(State(app): State<App>) -> Response {
-    if let (1, Some(name)) = (app.studies.len(), app.studies.keys().next()) {
-        return Redirect::temporary(&format!("/s/{name}")).into_response();
+/// Says what this is. Studies are not listed: who is meant to take part has the link of one.
+pub(crate) async fn index() -> Html<String> {
+    Html(bare(
+        "mohs",
+        "This is a mohs server",
+        "It hosts studies. To take part in one, please open the link of that study.",
+    ))
+}
+
+/// Says to a browser that there is nothing, and to everything else as all refusals are said.
+pub(crate) async fn nothing(headers: HeaderMap) -> Response {
+    let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    if accepts.is_some_and(|kinds| kinds.contains("text/html")) {
+        return not_found("There is nothing here");
     }
-    let links: String = app
-        .studies
-        .values()
-        .map(|hosted| {
-            let title = escape(&hosted.info.title);
-            format!("<li><a href=\"/s/{}\">{title}</a></li>", hosted.name)
-        })
-        .collect();
-    Html(document("en", "Studies", "", &format!("<main><h1>Studies</h1><ul>{links}</ul></main>")))
-        .into_response()
+    ApiError::NotFound.into_response()
+}
+
+fn not_found(title: &str) -> Response {
+    let page = bare("Not found", title, "Please check the link.");
+    (StatusCode::NOT_FOUND, Html(page)).into_response()
+}
+
+/// A page with one message, in the style of the participants' page.
+fn bare(name: &str, title: &str, text: &str) -> String {
+    let body = format!("<main class=\"page\"><h1>{title}</h1><p>{text}</p></main>");
+    document("en", name, "", &body)
 }
 
 /// The shell of a study's page. The script finds the study's name in `data-study`.
 pub(crate) async fn study(State(app): State<App>, study: Named) -> Response {
     let Ok(hosted) = name(study).and_then(|name| app.study(&name)) else {
-        let text = "<main><h1>There is no such study</h1><p>Please check the link.</p></main>";
-        return (StatusCode::NOT_FOUND, Html(document("en", "Not found", "", text)))
-            .into_response();
+        return not_found("There is no such study");
     };
     let info = &hosted.info;
     let script = format!("<script type=\"module\" src=\"/assets/{}.js\"></script>", info.task);
-    let body = "<main id=\"page\"></main><noscript><p>Please allow JavaScript on this page: the \
-                experiment needs it.</p></noscript>";
-    let document = document(&info.language, &info.title, &script, body);
+    let no_script = match info.language.as_str() {
+        "de" => "Bitte erlauben Sie JavaScript auf dieser Seite: Die Studie braucht es.",
+        _ => "Please allow JavaScript on this page: the study needs it.",
+    };
+    let body = format!(
+        "<main id=\"page\"></main><noscript><div class=\"page\"><h1>{}</h1><p>{no_script}</p></div>\
+         </noscript>",
+        escape(&info.title)
+    );
+    let document = document(&info.language, &info.title, &script, &body);
     let named = format!("<body data-study=\"{}\" data-task=\"{}\">", hosted.name, info.task);
     let mut response = Html(document.replacen("<body>", &named, 1)).into_response();
     // A recruiter may show the page in a frame; there it only offers to open in a window.
@@ -59,6 +76,12 @@ pub(crate) async fn study(State(app): State<App>, study: Named) -> Response {
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     response.headers_mut().insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
     response
+}
+
+/// A link that somebody ended with a slash.
+pub(crate) async fn without_slash(uri: Uri) -> Redirect {
+    let query = uri.query().map_or(String::new(), |query| format!("?{query}"));
+    Redirect::permanent(&format!("{}{query}", uri.path().trim_end_matches('/')))
 }
 
 fn document(language: &str, title: &str, head: &str, body: &str) -> String {

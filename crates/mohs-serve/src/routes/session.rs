@@ -117,7 +117,7 @@ pub(crate) async fn withdraw(
         return Err(ApiError::RequestBad { what });
     }
     let step = move |tx: &mut dyn crate::store::connection::Connection| {
-        withdraw_step::withdraw(tx, &epoch.hosted, &epoch.session)
+        withdraw_step::withdraw(tx, &epoch.hosted, (&epoch.session, epoch.epoch))
     };
     app.store.write(step).await?.map(Json)
 }

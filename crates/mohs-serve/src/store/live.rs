@@ -44,15 +44,21 @@ struct Chain {
 struct Touched {
     trial: TrialRow,
     has_changed: bool,
-    outcome: Option<Told>,
+    outcome: Told,
 }
 
-/// What a page told of a trial.
-#[derive(Debug)]
-struct Told {
-    outcome: Box<Outcome>,
-    stimulus_px: Option<f64>,
-    at_ms: i64,
+/// What a page told of a trial that is not in its table yet.
+#[derive(Debug, Default)]
+enum Told {
+    #[default]
+    Nothing,
+    Report {
+        outcome: Box<Outcome>,
+        stimulus_px: Option<f64>,
+        at_ms: i64,
+    },
+    /// What was told does not stand.
+    Dropped,
 }
 
 impl Live {
@@ -93,7 +99,7 @@ impl Live {
     /// Adds trials that have just been stored, so that they need not be read.
     pub fn expect(&mut self, trials: Vec<TrialRow>) {
         for trial in trials {
-            let touched = Touched { trial, has_changed: false, outcome: None };
+            let touched = Touched { trial, has_changed: false, outcome: Told::Nothing };
             self.trials.insert(touched.trial.trial.clone(), touched);
         }
     }
@@ -137,12 +143,25 @@ impl Live {
         self.trials.get(id).map(|touched| &touched.trial)
     }
 
+    /// Says where a trial stands now, and in which epoch it was begun.
+    pub fn set_trial(&mut self, id: &str, epoch: u32, stands: (TrialState, Option<&str>)) {
+        self.set_state(id, stands);
+        self.set_epoch(id, epoch);
+    }
+
     /// Says where a trial stands now.
-    pub fn set_trial(&mut self, id: &str, epoch: u32, (state, reason): (TrialState, Option<&str>)) {
+    pub fn set_state(&mut self, id: &str, (state, reason): (TrialState, Option<&str>)) {
         if let Some(touched) = self.trials.get_mut(id) {
             touched.trial.state = state;
-            touched.trial.epoch = Some(epoch);
             touched.trial.reason = reason.map(Into::into);
+            touched.has_changed = true;
+        }
+    }
+
+    /// Says in which epoch a trial was begun.
+    pub fn set_epoch(&mut self, id: &str, epoch: u32) {
+        if let Some(touched) = self.trials.get_mut(id) {
+            touched.trial.epoch = Some(epoch);
             touched.has_changed = true;
         }
     }
@@ -151,7 +170,14 @@ impl Live {
     pub fn set_outcome(&mut self, outcome: Box<Outcome>, at_ms: i64) {
         let stimulus_px = self.stimulus_px;
         if let Some(touched) = self.trials.get_mut(&outcome.report.trial) {
-            touched.outcome = Some(Told { outcome, stimulus_px, at_ms });
+            touched.outcome = Told::Report { outcome, stimulus_px, at_ms };
+        }
+    }
+
+    /// Says that what was told of a trial does not stand.
+    pub fn drop_outcome(&mut self, id: &str) {
+        if let Some(touched) = self.trials.get_mut(id) {
+            touched.outcome = Told::Dropped;
         }
     }
 
@@ -205,10 +231,14 @@ impl Live {
             event::append(tx, session, epoch, &event, at_ms)?;
         }
         for touched in self.trials.values_mut().filter(|touched| touched.has_changed) {
-            match touched.outcome.take() {
-                None => trial::update(tx, &touched.trial)?,
-                Some(Told { outcome, stimulus_px, at_ms }) => {
+            match std::mem::take(&mut touched.outcome) {
+                Told::Nothing => trial::update(tx, &touched.trial)?,
+                Told::Report { outcome, stimulus_px, at_ms } => {
                     result::store(tx, &touched.trial, &outcome, stimulus_px, at_ms)?;
+                }
+                Told::Dropped => {
+                    trial::update(tx, &touched.trial)?;
+                    result::clear(tx, &touched.trial.trial)?;
                 }
             }
             touched.has_changed = false;

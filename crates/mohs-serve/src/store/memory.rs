@@ -21,6 +21,8 @@ pub struct Memory {
     sessions: BTreeMap<String, Live>,
     /// Submissions in the journal since it was last empty.
     n_journal: i64,
+    /// Whether somebody had data deleted.
+    has_deleted: bool,
 }
 
 /// After so long without a word, a session is settled and forgotten.
@@ -45,6 +47,16 @@ impl Memory {
     pub fn next_id(&mut self) -> i64 {
         self.n_journal += 1;
         self.n_journal
+    }
+
+    /// Says that somebody had data deleted.
+    pub fn note_deleted(&mut self) {
+        self.has_deleted = true;
+    }
+
+    /// Returns whether somebody had data deleted since this was asked.
+    pub fn take_deleted(&mut self) -> bool {
+        std::mem::take(&mut self.has_deleted)
     }
 
     /// Returns whether tables lack anything.

@@ -42,14 +42,37 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../migrations/0005_journal.sqlite.sql"),
         postgres: "",
     },
+    Migration {
+        number: 6,
+        both: include_str!("../../migrations/0006_root.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
+
+/// The first version that overwrites what is deleted.
+const OVERWRITES: i64 = 6;
 
 /// Runs what has not run yet; a database of a newer `mohs` is refused.
 pub(super) fn run(connection: &mut dyn Connection) -> Result<(), StoreError> {
+    if connection.dialect() == "sqlite" && holds_deleted(connection)? {
+        // What was deleted by older versions may still be read in the file.
+        connection.batch("vacuum")?;
+    }
     connection.begin()?;
     let outcome = run_missing(connection);
     connection.batch(if outcome.is_ok() { "commit" } else { "rollback" })?;
     outcome
+}
+
+/// Returns whether an older version worked with the database, which left what it deleted.
+fn holds_deleted(connection: &mut dyn Connection) -> Result<bool, StoreError> {
+    let sql = "select name from sqlite_master where type = 'table' and name = 'migration'";
+    if connection.first(sql, &[], |_| ())?.is_none() {
+        return Ok(false);
+    }
+    let newest = connection.first("select max(number) from migration", &[], |row| row.whole(0))?;
+    Ok(newest.is_some_and(|newest| newest < OVERWRITES))
 }
 
 fn run_missing(connection: &mut dyn Connection) -> Result<(), StoreError> {

@@ -54,7 +54,22 @@ pub fn store(
     Ok(())
 }
 
-/// Hands on every trial of a study that was shown, by session and position.
+/// Forgets what a page reported of a trial, because it does not stand.
+pub fn clear(tx: &mut dyn Connection, trial: &str) -> Result<(), StoreError> {
+    tx.execute(
+        "update trial set response = null, onset_ms = null, offset_ms = null, response_ms = null, \
+         handled_ms = null, input = null, verdict = null, page_verdict = null, \
+         frames_shown = null, period_ms = null, longest_gap_ms = null, was_visible = null, \
+         was_fullscreen = null, pixel_ratio = null, stimulus_px = null, cue = null, \
+         cue_planned_ms = null, cue_sounded_ms = null, base_lag_ms = null, output_lag_ms = null, \
+         feedback = null, answered_at_ms = null where trial = $1",
+        &[trial.into()],
+    )?;
+    Ok(())
+}
+
+/// Hands on every trial of a study that was begun and is over, by session and position. Of those that
+/// the server gave up there is no report: they have a reason and no times.
 ///
 /// Columns: 0 trial, 1 session, 2 participant, 3 idx, 4 block, 5 stimulus, 6 label, 7 exposure_ms,
 /// 8 beep_ms, 9 condition, 10 response, 11 onset_ms, 12 offset_ms, 13 response_ms, 14 verdict,
@@ -72,7 +87,8 @@ pub fn each_of_study(
          frames, frames_shown, period_ms, longest_gap_ms, handled_ms, input, was_visible, \
          was_fullscreen, pixel_ratio, stimulus_px, cue, cue_planned_ms, cue_sounded_ms, \
          base_lag_ms, output_lag_ms, feedback, epoch, right_stimulus, is_practice, answered_at_ms \
-         from trial where study = $1 and is_counted = 1 and onset_ms is not null \
+         from trial where study = $1 and is_counted = 1 \
+         and (onset_ms is not null or state = 'voided') \
          order by session, idx";
     tx.each(sql, &[study.into()], each)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::{Connection, Row};
+use super::connection::{Connection, EachRow, Row};
 use super::{StoreError, journal, memory};
 
 /// A session, as stored.
@@ -89,6 +89,16 @@ impl State {
     }
 }
 
+impl SessionRow {
+    /// Whether the participant's consent is stored.
+    pub fn has_agreed(&self) -> bool {
+        self.pages.iter().any(|page| page == CONSENT)
+    }
+}
+
+/// The page on which participants agree.
+pub const CONSENT: &str = "consent";
+
 const COLUMNS: &str = "session, study, participant, is_preview, ordinal, seed, epoch, state, code, \
     cell, lease_until_ms, n_blocks, n_planned, n_done, n_total, pages, calibration, screen, \
     browser, system, joined_at_ms, seen_at_ms, ended_at_ms";
@@ -141,6 +151,19 @@ pub fn study_of(tx: &mut dyn Connection, session: &str) -> Result<Option<String>
     tx.first("select study from session where session = $1", &[session.into()], |row| row.word(0))
 }
 
+/// Returns the session of a study that has this id or this completion code.
+pub fn by_id_or_code(
+    tx: &mut dyn Connection,
+    study: &str,
+    id_or_code: &str,
+) -> Result<Option<String>, StoreError> {
+    // Participants may share a code that the study gives to all; then it names nobody.
+    let sql =
+        "select session from session where study = $1 and (session = $2 or code = $2) limit 2";
+    let mut found = tx.rows(sql, &[study.into(), id_or_code.into()], |row| row.word(0))?;
+    Ok(if found.len() == 1 { found.pop() } else { None })
+}
+
 /// Returns the session of a participant in a study. Its tables are up to date then.
 pub fn of_participant(
     tx: &mut dyn Connection,
@@ -168,6 +191,22 @@ pub fn of_study(
     tx.rows(&sql, &[study.into(), limit.into()], read)
 }
 
+/// Hands on every session of a study that counts, as they came.
+///
+/// Columns: 0 session, 1 state, 2 code, 3 n_done, 4 n_total, 5 joined_at_ms, 6 ended_at_ms, 7 trials
+/// that are not void.
+pub fn each_of_study(
+    tx: &mut dyn Connection,
+    study: &str,
+    each: EachRow<'_>,
+) -> Result<(), StoreError> {
+    let sql = "select session, state, code, n_done, n_total, joined_at_ms, ended_at_ms, \
+               (select count(*) from trial where trial.session = session.session \
+               and trial.state = 'answered' and trial.is_counted = 1) \
+               from session where study = $1 and is_preview = 0 order by joined_at_ms, session";
+    tx.each(sql, &[study.into()], each)
+}
+
 /// Returns how many sessions of a study that count are in each state.
 pub fn n_by_state(
     tx: &mut dyn Connection,
@@ -178,6 +217,21 @@ pub fn n_by_state(
     let counts = tx.rows(sql, &[study.into()], |row| {
         (row.word(0), usize::try_from(row.whole(1)).unwrap_or_default())
     })?;
+    Ok(counts.into_iter().collect())
+}
+
+/// Returns how many sessions of a study that count have their consent stored.
+pub fn n_agreed(tx: &mut dyn Connection, study: &str) -> Result<i64, StoreError> {
+    let sql = "select count(*) from session where study = $1 and is_preview = 0 and pages like $2";
+    let consent = format!("%\"{CONSENT}\"%");
+    Ok(tx.first(sql, &[study.into(), (&consent).into()], |row| row.whole(0))?.unwrap_or_default())
+}
+
+/// Beep: returns how many sessions of a study hold each order of blocks.
+pub fn n_by_order(tx: &mut dyn Connection, study: &str) -> Result<BTreeMap<i64, i64>, StoreError> {
+    let sql = "select cell, count(*) from session where study = $1 and is_preview = 0 \
+               and cell is not null and lease_until_ms is not null group by cell order by cell";
+    let counts = tx.rows(sql, &[study.into()], |row| (row.whole(0), row.whole(1)))?;
     Ok(counts.into_iter().collect())
 }
 
@@ -285,10 +339,9 @@ pub fn forget(tx: &mut dyn Connection, session: &str) -> Result<(), StoreError> 
     ] {
         tx.execute(sql, &[session.into()])?;
     }
-    match tx.memory().is_some() {
-        true => journal::forget_session(tx, session),
-        false => Ok(()),
-    }
+    let Some(memory) = tx.memory() else { return Ok(()) };
+    memory.note_deleted();
+    journal::forget_session(tx, session)
 }
 
 /// One opening of a session.
@@ -304,16 +357,17 @@ pub struct EpochRow {
     pub highest: u32,
 }
 
-/// Adds an epoch.
+/// Adds an epoch; `root` is the one in which the same browser came first.
 pub fn insert_epoch(
     tx: &mut dyn Connection,
     row: &SessionRow,
+    root: u32,
     head: &str,
     now_ms: i64,
 ) -> Result<(), StoreError> {
     tx.execute(
-        "insert into epoch (session, epoch, acked_through, head, browser, system, joined_at_ms) \
-         values ($1, $2, 0, $3, $4, $5, $6)",
+        "insert into epoch (session, epoch, acked_through, head, browser, system, joined_at_ms, \
+         root) values ($1, $2, 0, $3, $4, $5, $6, $7)",
         &[
             (&row.session).into(),
             row.epoch.into(),
@@ -321,9 +375,20 @@ pub fn insert_epoch(
             (&row.browser).into(),
             (&row.system).into(),
             now_ms.into(),
+            root.into(),
         ],
     )?;
     Ok(())
+}
+
+/// Returns the epoch in which the browser of an epoch came first.
+pub fn root_of(
+    tx: &mut dyn Connection,
+    session: &str,
+    epoch: u32,
+) -> Result<Option<u32>, StoreError> {
+    let sql = "select root from epoch where session = $1 and epoch = $2";
+    tx.first(sql, &[session.into(), epoch.into()], |row| row.count(0))
 }
 
 /// Returns an epoch of a session.

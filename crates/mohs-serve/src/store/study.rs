@@ -2,6 +2,7 @@
 
 use super::StoreError;
 use super::connection::Connection;
+use crate::token::fresh_id;
 
 /// A study, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,17 @@ pub fn setting(
         &[name.into(), (&value).into()],
     )?;
     Ok(value)
+}
+
+/// Writes something that changes nothing, to see whether it can be written.
+pub fn try_out(tx: &mut dyn Connection) -> Result<(), StoreError> {
+    // The same once more would not be written.
+    tx.execute(
+        "insert into setting (name, value) values ('tried-out', $1) \
+         on conflict (name) do update set value = excluded.value",
+        &[(&fresh_id()).into()],
+    )?;
+    Ok(())
 }
 
 /// Returns a study; none before its first launch.

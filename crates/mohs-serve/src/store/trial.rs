@@ -146,6 +146,37 @@ pub fn in_state(
     tx.rows(&sql, &[session.into(), state.as_str().into()], read)
 }
 
+/// Returns how many trials of a session have a report, practice apart.
+pub fn n_answered(tx: &mut dyn Connection, session: &str) -> Result<i64, StoreError> {
+    let sql = "select count(*) from trial where session = $1 and is_practice = 0 \
+               and answered_at_ms is not null";
+    Ok(tx.first(sql, &[session.into()], |row| row.whole(0))?.unwrap_or_default())
+}
+
+/// Returns whether a browser answered a trial of a session, practice apart; `root` is the epoch in which
+/// it came first.
+pub fn has_answer_of(
+    tx: &mut dyn Connection,
+    session: &str,
+    root: u32,
+) -> Result<bool, StoreError> {
+    let sql = "select trial from trial where session = $1 and is_practice = 0 \
+               and answered_at_ms is not null and epoch in \
+               (select epoch from epoch where session = $1 and root = $2) limit 1";
+    Ok(tx.first(sql, &[session.into(), root.into()], |_| ())?.is_some())
+}
+
+/// Returns whether another browser began a trial of a session.
+pub fn has_begun_by_others(
+    tx: &mut dyn Connection,
+    session: &str,
+    root: u32,
+) -> Result<bool, StoreError> {
+    let sql = "select trial from trial where session = $1 and epoch is not null and epoch not in \
+               (select epoch from epoch where session = $1 and root = $2) limit 1";
+    Ok(tx.first(sql, &[session.into(), root.into()], |_| ())?.is_some())
+}
+
 /// Returns what a session has been given in any state, for what may not come again.
 pub fn given(tx: &mut dyn Connection, session: &str) -> Result<Vec<Given>, StoreError> {
     let sql = "select source, label, exposure_ms, cell, is_practice, idx, right_source from trial \

@@ -1,9 +1,10 @@
 //! The one writer: many requests, one transaction, one wait for the disk.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc as channel;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,11 +26,18 @@ const SHORT_REST: i64 = 1_000;
 /// Times the log is gone through for the rest to become short; while it is, more is written.
 const MOST_PASSES: usize = 4;
 
+/// How long everybody may wait for readers to let go of SQLite's log, which holds what was deleted.
+const MOST_HOLD: Duration = Duration::from_millis(50);
+/// How long it is left alone after readers did not let go of it.
+const ERASE_AGAIN: Duration = Duration::from_secs(1);
+
 /// The way to the writer's thread.
 pub(super) struct Writer {
-    queue: mpsc::Sender<Box<dyn Job>>,
+    /// None when the writer ends.
+    queue: Option<mpsc::Sender<Box<dyn Job>>>,
     /// Dropped with the writer, which ends the thread that keeps the log short.
-    _log: channel::Sender<()>,
+    log: Option<channel::Sender<()>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     counts: Arc<Counts>,
 }
 
@@ -42,6 +50,10 @@ struct Counts {
     is_behind: AtomicBool,
     /// Whether the rest of SQLite's log is short enough for the writer to move it.
     is_log_ready: AtomicBool,
+    /// Whether SQLite's log may hold what somebody had deleted.
+    is_log_to_erase: AtomicBool,
+    /// Whether a write failed, and none was tried out since.
+    has_failed: AtomicBool,
 }
 
 /// Something to run in a transaction and to answer after it.
@@ -76,15 +88,17 @@ where
 impl Writer {
     pub(super) fn start(place: Place, connection: Box<dyn Connection>) -> Self {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
-        let counts = Arc::new(Counts::default());
+        // A crash may have left in the log what was deleted before.
+        let counts = Arc::new(Counts { is_log_to_erase: true.into(), ..Counts::default() });
         let (log, stop) = channel::channel();
+        let mut threads = Vec::new();
         if let Place::Sqlite(_) = &place {
             let (place, counts, queue) = (place.clone(), Arc::clone(&counts), queue.downgrade());
-            std::thread::spawn(move || keep_short(&place, &stop, &queue, &counts));
+            threads.push(std::thread::spawn(move || keep_short(&place, &stop, &queue, &counts)));
         }
         let own_counts = Arc::clone(&counts);
-        std::thread::spawn(move || work(&place, connection, waiting, &own_counts));
-        Self { queue, _log: log, counts }
+        threads.push(std::thread::spawn(move || work(&place, connection, waiting, &own_counts)));
+        Self { queue: Some(queue), log: Some(log), threads: Mutex::new(threads), counts }
     }
 
     pub(super) async fn run<T, F>(&self, job: F) -> Result<T, StoreError>
@@ -94,13 +108,39 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let asked = Box::new(Asked { job, value: None, reply });
-        self.queue.send(asked).await.map_err(|_| StoreError::Closed)?;
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(asked).await.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Returns whether a write failed, and none was tried out since.
+    pub(super) fn has_failed(&self) -> bool {
+        self.counts.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Says that a write that was tried out is on disk.
+    pub(super) fn note_success(&self) {
+        self.counts.has_failed.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn counts(&self) -> (u64, u64) {
         let Counts { n_commits, n_jobs, .. } = &*self.counts;
         (n_commits.load(Ordering::Relaxed), n_jobs.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until everything is in its tables and the connections are closed: SQLite's log goes with the
+    /// last of them.
+    fn drop(&mut self) {
+        (self.queue, self.log) = (None, None);
+        let threads = self.threads.lock().map(|mut threads| std::mem::take(&mut *threads));
+        for thread in threads.unwrap_or_default() {
+            // A job that holds the last store is dropped by the writer's own thread.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
     }
 }
 
@@ -110,6 +150,7 @@ fn work(
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
     counts: &Counts,
 ) {
+    let teller = tell_answers();
     while let Some(first) = waiting.blocking_recv() {
         let mut jobs = vec![first];
         while jobs.len() < MOST_TOGETHER {
@@ -128,13 +169,17 @@ fn work(
         counts.n_jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         if transaction(connection.as_mut(), &mut jobs).is_ok() {
             counts.tell(connection.as_mut());
-            jobs.into_iter().for_each(|job| job.answer(Ok(())));
+            // The teller is there as long as this thread.
+            let _ = teller.send(jobs);
             continue;
         }
         for job in jobs {
             let mut alone = [job];
             let outcome = transaction(connection.as_mut(), &mut alone);
             counts.tell(connection.as_mut());
+            if outcome.is_err() {
+                counts.has_failed.store(true, Ordering::Relaxed);
+            }
             let [job] = alone;
             job.answer(outcome);
         }
@@ -144,19 +189,37 @@ fn work(
     let _ = in_transaction(connection.as_mut(), rest);
 }
 
+/// Starts a thread that answers what was committed, while the next group is written. Waking those who
+/// asked takes longer than it seems.
+fn tell_answers() -> channel::Sender<Vec<Box<dyn Job>>> {
+    let (teller, committed) = channel::channel::<Vec<Box<dyn Job>>>();
+    std::thread::spawn(move || {
+        for jobs in committed {
+            jobs.into_iter().for_each(|job| job.answer(Ok(())));
+        }
+    });
+    teller
+}
+
 impl Counts {
     /// Notes a commit.
     fn tell(&self, connection: &mut dyn Connection) {
         self.n_commits.fetch_add(1, Ordering::Relaxed);
         let is_behind = connection.memory().is_some_and(|memory| memory.is_behind());
         self.is_behind.store(is_behind, Ordering::Relaxed);
+        if connection.memory().is_some_and(|memory| memory.take_deleted()) {
+            self.is_log_to_erase.store(true, Ordering::Relaxed);
+        }
     }
 }
 
 const MOVE_LOG: &str = "pragma wal_checkpoint(passive)";
+/// Moves all of the log and leaves nothing of it; column 0 says whether somebody held on to it.
+const ERASE_LOG: &str = "pragma wal_checkpoint(truncate)";
 
 /// Keeps journal and log short, beside the writer: has idle sessions settled, and moves SQLite's log
-/// into its file until the rest is short enough for the writer.
+/// into its file until the rest is short enough for the writer. After a withdrawal it empties the log,
+/// where old pages stand.
 ///
 /// Only a log that was moved as a whole begins anew, and while it is moved more is written.
 fn keep_short(
@@ -166,6 +229,11 @@ fn keep_short(
     counts: &Counts,
 ) {
     let Ok(mut connection) = place.open() else { return };
+    let hold = format!("pragma busy_timeout = {}", MOST_HOLD.as_millis());
+    if connection.batch(&hold).is_err() {
+        return;
+    }
+    let mut erase_from = Instant::now();
     while stop.recv_timeout(LOOK_EVERY) == Err(channel::RecvTimeoutError::Timeout) {
         if counts.is_behind.load(Ordering::Relaxed)
             && let Some(queue) = queue.upgrade()
@@ -173,6 +241,15 @@ fn keep_short(
             let (reply, _) = oneshot::channel();
             // When the queue is full there is enough to do.
             let _ = queue.try_send(Box::new(Asked { job: memory::tidy, value: None, reply }));
+        }
+        if counts.is_log_to_erase.load(Ordering::Relaxed) && erase_from <= Instant::now() {
+            // What is deleted from now on needs another round.
+            counts.is_log_to_erase.store(false, Ordering::Relaxed);
+            let is_held = connection.first(ERASE_LOG, &[], |row: &dyn Row| row.flag(0));
+            if !matches!(is_held, Ok(Some(false))) {
+                counts.is_log_to_erase.store(true, Ordering::Relaxed);
+                erase_from = Instant::now() + ERASE_AGAIN;
+            }
         }
         for _ in 0..MOST_PASSES {
             // Columns: 0 whether it could not, 1 pages in the log, 2 pages of it that were moved.

@@ -107,6 +107,7 @@ async fn a_screen_gets_only_exposures_it_can_show() {
         let mut request = join_request(None);
         request.browser = browser.into();
         let mut bot = Bot::join(server.transport.clone(), "study", &request).await.unwrap();
+        bot.agree().await.unwrap();
         bot.screen = screen(period);
         let practice = bot.block().await.unwrap().block.unwrap();
         for trial in &practice.trials {
@@ -214,6 +215,97 @@ async fn beeps_come_in_both_orders_with_the_same_stimuli() {
     assert!(images.values().all(|sets| sets.len() == 1));
     let error = server.try_join("study", Some("p5")).await.err().unwrap();
     assert_eq!(error.code(), "study_full");
+}
+
+fn first_answers(_: &mohs_serve::wire::Block, trial: &PlannedTrial) -> mohs_serve::bots::Deed {
+    mohs_serve::bots::Deed::Answer { answer: first_option(trial), extra_frames: 0 }
+}
+
+/// Ten people come to a study of four, agree, and ask for their first block at the same time.
+#[tokio::test]
+async fn orders_of_blocks_are_held_from_the_consent_on() {
+    let server = TestServer::start(Task::Beep, (24, 3), |_| ()).await;
+    let mut bots = Vec::new();
+    for idx in 0..10 {
+        match server.try_join("study", Some(&format!("p{idx}"))).await {
+            Ok(mut bot) => {
+                bot.page("consent");
+                bot.flush().await.unwrap();
+                bots.push(bot);
+            }
+            Err(error) => assert_eq!(error.code(), "study_full"),
+        }
+    }
+    for bot in &bots {
+        assert!(bot.block().await.unwrap().block.is_some());
+    }
+    assert_eq!((bots.len(), server.cells().await), (4, vec![(0, 2), (0, 2)]));
+    for bot in &mut bots {
+        bot.take_part(&mut first_answers).await.unwrap();
+    }
+    assert_eq!(server.cells().await, [(2, 0), (2, 0)]);
+    let error = server.try_join("study", Some("late")).await.err().unwrap();
+    assert_eq!(error.code(), "study_full");
+}
+
+/// Four agree and go for lunch; two others come, then the four come back, one by one.
+#[tokio::test]
+async fn an_order_of_blocks_that_lapsed_goes_to_others_and_comes_back_where_there_is_one() {
+    let server = TestServer::start(Task::Beep, (24, 3), |_| ()).await;
+    let mut early = Vec::new();
+    for idx in 0..4 {
+        early.push(server.join(&format!("early{idx}")).await);
+    }
+    // One of them has begun, and goes on whoever came since.
+    early[0].take_part(&mut leaves_after(3)).await.unwrap();
+    server.clock.turn(31 * 60_000);
+    assert_eq!(server.app.sweep().await.unwrap(), 4);
+    assert_eq!(server.cells().await, [(0, 0), (0, 0)]);
+    for idx in 0..2 {
+        server.join(&format!("other{idx}")).await;
+    }
+    assert_eq!(server.cells().await, [(0, 1), (0, 1)]);
+    assert!(early[0].block().await.unwrap().block.is_some());
+    assert!(early[1].block().await.unwrap().block.is_some());
+    assert_eq!(server.cells().await, [(0, 2), (0, 2)]);
+    assert_eq!(early[2].block().await.unwrap_err().code(), "study_full");
+    let error = server.try_join("study", Some("early3")).await.err().unwrap();
+    assert_eq!(error.code(), "study_full");
+    // One of the others lapses, and the third of the early ones has their place.
+    server.clock.turn(20 * 60_000);
+    for bot in &mut early[..2] {
+        bot.page("break");
+        bot.flush().await.unwrap();
+    }
+    server.clock.turn(11 * 60_000);
+    let back = server.join("early2").await;
+    assert!(back.block().await.unwrap().block.is_some());
+    assert_eq!(server.cells().await.iter().map(|(_, leased)| leased).sum::<i64>(), 3);
+}
+
+/// Answers `n` trials and leaves.
+fn leaves_after(
+    n: usize,
+) -> impl FnMut(&mohs_serve::wire::Block, &PlannedTrial) -> mohs_serve::bots::Deed {
+    let mut left = n;
+    move |block, trial| match left {
+        0 => mohs_serve::bots::Deed::Leave,
+        _ => {
+            left -= 1;
+            first_answers(block, trial)
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_an_older_program_has_its_orders_counted_anew() {
+    let server = TestServer::start(Task::Beep, (24, 3), |_| ()).await;
+    server.join("p1").await;
+    let sql = "update cell set n_leased = 0, fill = n_done";
+    server.app.store.write(move |tx| tx.batch(sql)).await.unwrap();
+    assert_eq!(server.cells().await, [(0, 0), (0, 0)]);
+    server.another(&["study"]).await;
+    assert_eq!(server.cells().await, [(0, 1), (0, 0)]);
 }
 
 #[tokio::test]

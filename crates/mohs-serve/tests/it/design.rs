@@ -101,6 +101,41 @@ async fn what_changes_the_meaning_of_data_is_refused_and_nothing_else() {
     assert_eq!(again(&server, 30, free, last).await, [""; 0]);
 }
 
+/// Starts the study anew on its own database under another name, and returns the refusal.
+async fn renamed(server: &TestServer, name: &str, id: Option<&str>, is_own: bool) -> String {
+    let folder = server.folder.path().join("study");
+    crate::folder::study(&folder, name, Task::Flash, (24, 3), |study| {
+        study.id = id.map(Into::into);
+    });
+    let hosted = vec![Arc::new(Hosted::read(&folder).unwrap())];
+    let setup = Setup { has_own_store: is_own, ..Setup::default() };
+    match App::start(server.app.store.clone(), hosted, setup).await {
+        Ok(_) => String::new(),
+        Err(StartError::Launch(error @ LaunchError::OtherName { .. })) => {
+            format!("{error}; {}", error.hint().unwrap())
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn another_name_does_not_begin_another_study_in_the_database_of_a_study() {
+    let server = TestServer::start(Task::Flash, (24, 3), |_| ()).await;
+    // Nothing is lost before anybody took part.
+    assert_eq!(renamed(&server, "first", None, true).await, "");
+    assert_eq!(renamed(&server, "study", None, true).await, "");
+    with_data(&server).await;
+    let refused = renamed(&server, "Crash 2", None, true).await;
+    assert!(refused.contains("has data of `study`, and none of `crash-2`"), "{refused}");
+    assert!(refused.contains("write `id = \"study\"` into study.toml"), "{refused}");
+    assert!(refused.contains("write `id = \"crash-2\"`"), "{refused}");
+    // An id is meant, a database that was named may be shared, and a name is free beside an id.
+    assert_eq!(renamed(&server, "Crash 2", Some("study"), true).await, "");
+    assert_eq!(renamed(&server, "Crash 2", Some("crash-2"), true).await, "");
+    assert_eq!(renamed(&server, "Crash 3", None, false).await, "");
+    assert_eq!(renamed(&server, "study", None, true).await, "");
+}
+
 #[tokio::test]
 async fn before_anybody_took_part_everything_is_free() {
     let server = TestServer::start(Task::Flash, (24, 3), |_| ()).await;

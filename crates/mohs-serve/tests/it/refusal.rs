@@ -5,10 +5,10 @@ use http_body_util::BodyExt;
 use hyper::Request;
 use mohs_data::Task;
 use mohs_serve::app::{App, Setup, StartError};
-use mohs_serve::bots::{Bot, Transport, join_request};
+use mohs_serve::bots::{self, Bot, Deed, Transport, join_request};
 use mohs_serve::hosted::{Hosted, LaunchError};
 use mohs_serve::token::Role;
-use mohs_serve::wire::EventBody;
+use mohs_serve::wire::{Ending, EventBody};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -67,17 +67,180 @@ async fn trials_of_others_and_made_up_answers_are_refused() {
 }
 
 #[tokio::test]
-async fn a_completion_code_cannot_be_had_early() {
-    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
-    let bot = server.join("p1").await;
+async fn a_completion_code_cannot_be_had_for_nothing() {
+    let server = TestServer::start(Task::Flash, (24, 3), |_| ()).await;
+    let mut bot = server.join("p1").await;
     let end = bot.end(false).await.unwrap();
-    assert_eq!((end.is_complete, end.code), (false, None));
-    // Stopping early gives a code, and another state.
+    assert_eq!((end.is_complete, end.ending, end.code), (false, None, None));
+    // Practice is nothing that counts, and neither is a trial that was only begun.
+    for n_answered in [4, 0] {
+        let block = bot.block().await.unwrap().block.unwrap();
+        for (idx, trial) in block.trials.iter().enumerate() {
+            bot.start(trial);
+            if idx < n_answered {
+                bot.answer(trial, &first_option(trial), 0);
+            }
+        }
+        bot.flush().await.unwrap();
+    }
     let end = bot.end(true).await.unwrap();
-    assert!(end.is_complete && end.code.is_some());
-    let again = server.join("p1").await;
-    assert_eq!(again.joined.code, end.code);
+    assert_eq!((end.is_complete, end.ending), (true, Some(Ending::Early)));
+    assert_eq!((end.code, end.completion_url), (None, None));
+    let again = server.resume("study", &bot.joined.token).await.unwrap();
+    assert_eq!((again.joined.ending, &again.joined.code), (Some(Ending::Early), &None));
     assert_eq!(again.block().await.unwrap().block, None);
+}
+
+#[tokio::test]
+async fn whoever_stops_early_gets_a_code_that_says_so_and_is_sent_nowhere() {
+    for fixed in [None, Some("C1234")] {
+        let server = TestServer::start(Task::Rate, (24, 3), |study| {
+            study.rate.trials_per_participant = 4;
+            study.page.completion_url = Some("https://recruiter.example/?cc={code}".into());
+            study.page.completion_code = fixed.map(Into::into);
+        })
+        .await;
+        let mut bot = server.join("early").await;
+        let block = bot.block().await.unwrap().block.unwrap();
+        bot.start(&block.trials[0]);
+        bot.answer(&block.trials[0], &first_option(&block.trials[0]), 0);
+        bot.flush().await.unwrap();
+        let end = bot.end(true).await.unwrap();
+        let code = end.code.clone().unwrap();
+        assert!(code.starts_with("EARLY-") && code.len() == 16, "{code}");
+        assert_eq!((end.ending, &end.completion_url), (Some(Ending::Early), &None));
+        assert_eq!(bot.end(true).await.unwrap(), end);
+        let mut bot = server.join("all").await;
+        let code = bot.take_part(&mut answers).await.unwrap().code.unwrap();
+        assert!(fixed.is_none_or(|fixed| fixed == code) && !code.starts_with("EARLY-"), "{code}");
+        let again = server.resume("study", &bot.joined.token).await.unwrap();
+        let url = again.joined.completion_url;
+        assert_eq!(url.unwrap(), format!("https://recruiter.example/?cc={code}"));
+    }
+}
+
+fn answers(_: &mohs_serve::wire::Block, trial: &mohs_serve::wire::PlannedTrial) -> Deed {
+    Deed::Answer { answer: first_option(trial), extra_frames: 0 }
+}
+
+#[tokio::test]
+async fn what_a_recruiter_did_not_replace_is_nobody() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    for blank in [
+        "{{%PROLIFIC_PID%}}",
+        "ASSIGNMENT_ID_NOT_AVAILABLE",
+        "${e://Field/PID}",
+        "[PID]",
+        "%PROLIFIC_PID%",
+        "undefined",
+        "null",
+        "None",
+        " ",
+        "",
+    ] {
+        let error = server.try_join("study", Some(blank)).await.err().unwrap();
+        assert_eq!(error.code(), "id_missing", "{blank}");
+        let request = join_request(Some(blank));
+        let error = bots::welcome(&server.transport, "study", &request).await.unwrap_err();
+        assert_eq!(error.code(), "id_missing", "{blank}");
+    }
+    // Whoever has a session goes on with it, and those who run the study may look at it.
+    let token = server.join("p1").await.joined.token;
+    let mut request = join_request(Some("{{%PROLIFIC_PID%}}"));
+    request.resume = Some(token);
+    Bot::join(server.transport.clone(), "study", &request).await.unwrap();
+    request.resume = None;
+    request.preview = Some(server.app.secret.preview_token("study", crate::server::NOON_MS + 1));
+    Bot::join(server.transport.clone(), "study", &request).await.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_is_shown_anything_before_they_agreed() {
+    for task in [Task::Flash, Task::Beep, Task::Pairs, Task::Rate] {
+        let server = TestServer::start(task, (24, 3), |_| ()).await;
+        let mut bot = server.try_join("study", Some("p1")).await.unwrap();
+        assert_eq!(bot.block().await.unwrap_err().code(), "consent_missing");
+        // Other pages are no consent.
+        bot.page("gate");
+        bot.flush().await.unwrap();
+        assert_eq!(bot.block().await.unwrap_err().code(), "consent_missing");
+        bot.agree().await.unwrap();
+        assert!(bot.block().await.unwrap().block.is_some());
+        // Agreed is agreed, on another device too.
+        let again = server.try_join("study", Some("p1")).await.unwrap();
+        assert!(again.block().await.unwrap().block.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_link_with_a_slash_at_its_end_leads_to_the_study() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let (status, _, headers) = get(&server, "/s/study/?PROLIFIC_PID=a%20b").await;
+    assert_eq!(
+        (status, headers["location"].to_str().unwrap()),
+        (308, "/s/study?PROLIFIC_PID=a%20b")
+    );
+}
+
+#[tokio::test]
+async fn a_screen_that_can_show_nothing_is_told_so_and_loses_nothing() {
+    let server = TestServer::start(Task::Flash, (24, 3), |study| {
+        study.flash.exposures_ms = vec![mohs_data::Millis::new(17.0).unwrap()];
+    })
+    .await;
+    let mut bot = server.join("p1").await;
+    bot.screen = bots::screen(1_000.0 / 75.0);
+    assert_eq!(bot.block().await.unwrap_err().code(), "screen_unfit");
+    bot.screen = bots::screen(1_000.0 / 60.0);
+    let block = bot.block().await.unwrap();
+    bot.screen = bots::screen(1_000.0 / 75.0);
+    assert_eq!(bot.block().await.unwrap_err().code(), "screen_unfit");
+    bot.screen = bots::screen(1_000.0 / 60.0);
+    assert_eq!(bot.block().await.unwrap(), block);
+    assert_eq!(block.n_total, 6);
+}
+
+#[test]
+fn a_study_of_which_usual_screens_can_show_nothing_is_not_hosted() {
+    let folder = TempDir::new().unwrap();
+    crate::folder::study(folder.path(), "study", Task::Flash, (8, 4), |study| {
+        study.flash.exposures_ms =
+            [7.0, 25.0].map(|ms| mohs_data::Millis::new(ms).unwrap()).to_vec();
+    });
+    let Err(error) = Hosted::read(folder.path()) else { panic!("it was taken") };
+    assert_eq!(
+        error.to_string(),
+        "a screen of 60 Hz can show none of the exposures 7, 25 ms within 10 %"
+    );
+    assert!(error.hint().unwrap().contains("16.7 ms, 33.3 ms"), "{error:?}");
+}
+
+#[tokio::test]
+async fn nobody_is_told_what_is_hosted_and_browsers_get_a_page() {
+    let folder = TempDir::new().unwrap();
+    for name in ["one", "two"] {
+        crate::folder::study(&folder.path().join(name), name, Task::Rate, (12, 3), |study| {
+            study.page.language = if name == "two" { "de" } else { "en" }.into();
+        });
+    }
+    let server = TestServer::over(folder, &["one", "two"]).await;
+    let (status, page, _) = get(&server, "/").await;
+    assert_eq!(status, 200);
+    assert!(!page.contains("/s/"), "{page}");
+    assert!(page.contains("the link of that study") && page.contains("class=\"page\""), "{page}");
+    let (status, page, _) = get(&server, "/s/three").await;
+    assert!(status == 404 && page.contains("<main class=\"page\">"), "{page}");
+    for (accepted, expected) in
+        [("text/html,*/*;q=0.8", "<main class=\"page\">"), ("*/*", "{\"error\":")]
+    {
+        let request = Request::get("/nowhere").header("accept", accepted);
+        let (status, page, _) = ask(&server, request.body(Body::empty()).unwrap()).await;
+        assert!(status == 404 && page.contains(expected), "{page}");
+    }
+    let (_, page, _) = get(&server, "/s/one").await;
+    assert!(page.contains("Please allow JavaScript"), "{page}");
+    let (_, page, _) = get(&server, "/s/two").await;
+    assert!(page.contains("Bitte erlauben Sie JavaScript"), "{page}");
 }
 
 #[tokio::test]
@@ -187,10 +350,11 @@ async fn sql_in_every_field_is_only_text() {
     let choices = [(evil.to_owned(), evil.to_owned())].into();
     bot.push(&EventBody::Page { at_ms: 1.0, page: "a'; drop".into(), choices });
     bot.push(&EventBody::Context { at_ms: 2.0, change: evil.into() });
+    bot.agree().await.unwrap();
     let block = bot.block().await.unwrap().block.unwrap();
     let (trial, reason) = (block.trials[0].trial.clone(), evil.into());
     bot.push(&EventBody::Abandoned { at_ms: 3.0, trial, reason });
-    assert_eq!(bot.flush().await.unwrap().acked_through, 3);
+    assert_eq!(bot.flush().await.unwrap().acked_through, 4);
     for path in ["/s/'; drop table session", "/admin/x' or '1'='1"] {
         let path = path.replace(' ', "%20").replace('\'', "%27");
         let (status, _, _) = get(&server, &path).await;
@@ -238,7 +402,9 @@ async fn a_preview_counts_nothing() {
         mohs_serve::bots::Deed::Answer { answer, extra_frames: 0 }
     };
     let ended = bot.take_part(&mut { answers }).await.unwrap();
-    assert_eq!(ended.n_trials, 8);
+    assert_eq!((ended.n_trials, ended.code), (8, None));
+    let end = bot.end(false).await.unwrap();
+    assert_eq!((end.ending, end.code), (Some(Ending::Complete), None));
     assert!(server.cells().await.iter().all(|cell| *cell == (0, 0)));
 }
 
@@ -251,8 +417,29 @@ async fn machines_can_watch_and_read_about_the_server() {
     let (_, text, _) = get(&server, "/openapi.json").await;
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["openapi"], "3.1.0");
-    let (status, _, headers) = get(&server, "/").await;
-    assert_eq!((status, headers["location"].to_str().unwrap()), (307, "/s/study"));
+}
+
+/// As when the disk is full: nothing can be written, and everything read.
+#[tokio::test]
+async fn machines_are_told_when_nothing_can_be_written() {
+    let server = TestServer::start(Task::Rate, (24, 3), |_| ()).await;
+    let mohs_serve::store::Place::Sqlite(_) = &server.place else { return };
+    let set = |sql: &'static str| server.app.store.write(move |tx| tx.batch(sql));
+    set("create trigger full_1 before insert on session begin select raise(abort, 'full'); end; \
+         create trigger full_2 before insert on setting begin select raise(abort, 'full'); end")
+    .await
+    .unwrap();
+    // Reading still works, so it is not known before somebody writes.
+    assert_eq!(get(&server, "/health").await.0, 200);
+    assert!(server.try_join("study", Some("p1")).await.is_err());
+    for _ in 0..2 {
+        let (status, text, _) = get(&server, "/health").await;
+        assert!(status == 503 && text.contains("store_failed"), "{text}");
+        // What writes nothing proves nothing.
+        server.app.sweep().await.unwrap();
+    }
+    set("drop trigger full_1; drop trigger full_2").await.unwrap();
+    assert_eq!(get(&server, "/health").await.0, 200);
 }
 
 #[test]
@@ -262,7 +449,9 @@ fn a_study_whose_answers_leave_out_a_right_one_is_not_hosted() {
         study.labels = vec!["label-0".into(), "label-1".into()];
     });
     let Err(error) = Hosted::read(folder.path()) else { panic!("it was taken") };
-    assert!(matches!(&error, LaunchError::NotOnOffer { n: 4, label } if label == "label-2"));
+    assert!(
+        matches!(&error, LaunchError::NotOnOffer { n: 2, n_others: 1, label } if label == "label-2")
+    );
     assert!(error.hint().unwrap().contains("labels"));
 }
 

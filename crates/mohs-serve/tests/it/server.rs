@@ -10,7 +10,7 @@ use mohs_serve::bots::{Answer, Bot, BotError, InProcess, join_request};
 use mohs_serve::hosted::Hosted;
 use mohs_serve::router::router;
 use mohs_serve::store::{Place, Store};
-use mohs_serve::wire::PlannedTrial;
+use mohs_serve::wire::{JoinRequest, PlannedTrial};
 use tempfile::TempDir;
 
 /// A server with its folder and its clock.
@@ -48,8 +48,11 @@ impl TestServer {
         InProcess(router(app))
     }
 
+    /// Joins and agrees.
     pub(crate) async fn join(&self, id: &str) -> Bot<InProcess> {
-        self.try_join("study", Some(id)).await.unwrap()
+        let mut bot = self.try_join("study", Some(id)).await.unwrap();
+        bot.agree().await.unwrap();
+        bot
     }
 
     pub(crate) async fn try_join(
@@ -58,6 +61,16 @@ impl TestServer {
         id: Option<&str>,
     ) -> Result<Bot<InProcess>, BotError> {
         Bot::join(self.transport.clone(), study, &join_request(id)).await
+    }
+
+    /// Comes back as the browser of an earlier epoch does, with the token that it kept.
+    pub(crate) async fn resume(
+        &self,
+        study: &str,
+        token: &str,
+    ) -> Result<Bot<InProcess>, BotError> {
+        let request = JoinRequest { resume: Some(token.into()), ..join_request(None) };
+        Bot::join(self.transport.clone(), study, &request).await
     }
 
     /// Returns how full each cell is: done and leased.

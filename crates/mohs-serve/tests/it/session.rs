@@ -23,7 +23,7 @@ async fn a_participant_does_a_whole_session_of_every_task() {
         let ended = bot.take_part(&mut answers).await.unwrap();
         assert_eq!(ended.n_trials, n_trials, "{task:?}");
         assert_eq!(ended.code.as_ref().map(String::len), Some(10), "{task:?}");
-        let again = server.join("p1").await.joined;
+        let again = server.resume("study", &bot.joined.token).await.unwrap().joined;
         assert_eq!((again.state, again.epoch, again.code), (SessionState::Ended, 2, ended.code));
     }
 }
@@ -46,7 +46,7 @@ async fn a_code_is_given_only_when_everything_is_stored() {
     bot.send(vec![last]).await.unwrap();
     let end = bot.end(false).await.unwrap();
     assert_eq!((end.is_complete, end.n_trials_left, end.code), (false, 2, None));
-    assert_eq!(end.missing, [1, 2, 3, 4, 5]);
+    assert_eq!(end.missing, [2, 3, 4, 5, 6]);
     bot.flush().await.unwrap();
     let end = bot.end(false).await.unwrap();
     assert!(end.is_complete && end.code.is_some());
@@ -113,7 +113,7 @@ async fn whoever_has_seen_everything_ends_politely_without_a_code() {
     assert_eq!((ended.n_trials, ended.code), (0, None));
     let end = second.end(false).await.unwrap();
     assert_eq!((end.is_complete, end.n_trials_left, end.code), (true, 0, None));
-    let again = server.try_join("two", Some("p1")).await.unwrap().joined;
+    let again = server.resume("two", &second.joined.token).await.unwrap().joined;
     assert_eq!((again.state, again.code, again.n_total), (SessionState::Ended, None, 0));
     let counts =
         server.app.store.read(|tx| mohs_serve::store::session::n_by_state(tx, "two")).await;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use mohs_data::Label;
 
 use super::PromptCell;
+use crate::endpoint::chat::in_a_row;
 
 /// Who the writer is.
 pub(super) const SYSTEM: &str = "You help to build a test of image classifiers. You answer with \
@@ -23,7 +24,8 @@ const MOST_LISTED: usize = 100;
 
 /// Which attributes make pictures of these classes hard?
 pub(super) fn attributes(classes: &[Label], n: usize) -> Question {
-    let listed: Vec<&str> = classes.iter().take(MOST_LISTED).map(Label::as_str).collect();
+    let listed = classes.iter().take(MOST_LISTED).map(|class| in_a_row(class.as_str()));
+    let listed: Vec<String> = listed.collect();
     let text = format!(
         "Name {n} attributes in which a picture of a thing can vary, such that the thing becomes \
          easier or harder to recognise: for example how much of it is hidden. Each must apply to \
@@ -83,4 +85,16 @@ pub(super) fn again(question: &str, why: &str, round: usize) -> String {
         "{question}\n\nThis is attempt {round}: an earlier answer could not be read, because of \
          {why}. Keep exactly to the form."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_with_a_comma_is_one_class() {
+        let classes = ["mug", "ice, cream", "owl"].map(Label::new);
+        let text = attributes(&classes, 2).text;
+        assert!(text.contains("all of these classes: mug, \"ice, cream\", owl."), "{text}");
+    }
 }

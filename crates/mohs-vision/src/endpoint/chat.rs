@@ -16,13 +16,20 @@ use base64::engine::general_purpose::STANDARD;
 use mohs_data::{ChatEntry, FailureReason, Label};
 use serde_json::{Map, Value, json};
 
-use super::{AskKey, Called, Content, Endpoint, EndpointError, Request, Said, Usage, shortened};
+use super::{
+    AskKey, Called, Content, Endpoint, EndpointError, Request, Said, Unread, Usage, shortened,
+};
 use matching::{Listed, Matcher, letter};
 
 pub use matching::NoMatch;
 
 /// Where questions go.
 const PATH: &str = "/chat/completions";
+
+/// How reasons begin where a model said something that is no class; files of predictions have it.
+pub const UNMATCHED: &str = "unmatched answer";
+/// How reasons begin where a model did not want to answer; files of predictions have it.
+pub const REFUSED: &str = "refused to answer";
 
 /// A model and its question.
 #[derive(Debug)]
@@ -81,9 +88,9 @@ impl ChatOutcome {
             ChatOutcome::Answered(_) => return None,
             ChatOutcome::NoPicture(reason) => return Some(reason.clone()),
             ChatOutcome::Unmatched { text, why } => {
-                format!("unmatched answer, {}: “{}”", why.as_str(), shortened(text))
+                format!("{UNMATCHED}, {}: “{}”", why.as_str(), shortened(text))
             }
-            ChatOutcome::Refused(text) => format!("refused to answer: “{}”", shortened(text)),
+            ChatOutcome::Refused(text) => format!("{REFUSED}: “{}”", shortened(text)),
             ChatOutcome::Failed(reason) => format!("no answer from the endpoint: {reason}"),
             ChatOutcome::TooDear => "not asked: the cap on cost was reached".to_owned(),
         }))
@@ -159,11 +166,14 @@ impl<'a> Chat<'a> {
             key: self.key(question),
             body: self.body(Some(&format!("data:image/png;base64,{picture}"))),
             expected,
+            keeps_useless: false,
             read: &|answer| read(answer, expected),
         })?;
         let (outcome, is_known, usage) = match called {
             Called::Told { said, usage, is_known } => (self.judged(said), is_known, usage),
-            Called::Failed(reason) => (ChatOutcome::Failed(reason), false, Usage::default()),
+            Called::Failed(reason) | Called::GivenUp(reason) => {
+                (ChatOutcome::Failed(reason), false, Usage::default())
+            }
             Called::TooDear => (ChatOutcome::TooDear, false, Usage::default()),
         };
         Ok(Reply { outcome, is_known, usage })
@@ -212,13 +222,14 @@ impl Endpoint {
             key: self.text_key(system, prompt),
             body,
             expected,
+            keeps_useless: false,
             read: &|answer| read(answer, expected),
         })?;
         Ok(match called {
             Called::Told { said: Said::Text(text), .. } => TextReply::Text(text),
             Called::Told { said: Said::Refused(text), .. } => TextReply::Refused(text),
             Called::Told { .. } => TextReply::Failed("a picture instead of a text".to_owned()),
-            Called::Failed(reason) => TextReply::Failed(reason),
+            Called::Failed(reason) | Called::GivenUp(reason) => TextReply::Failed(reason),
             Called::TooDear => TextReply::TooDear,
         })
     }
@@ -262,9 +273,9 @@ pub(crate) fn expected_of(prompt: &str, system: Option<&str>) -> Usage {
 }
 
 /// Takes an answer apart.
-fn read(answer: &Value, expected: Usage) -> Result<Content, String> {
+fn read(answer: &Value, expected: Usage) -> Result<Content, Unread> {
     let Some(choice) = answer["choices"].get(0) else {
-        return Err(format!("no `choices` in {}", shortened(&answer.to_string())));
+        return Err(Unread::Garbled(format!("no `choices` in {}", shortened(&answer.to_string()))));
     };
     let message = &choice["message"];
     let usage = usage_of(answer, expected);
@@ -278,7 +289,7 @@ fn read(answer: &Value, expected: Usage) -> Result<Content, String> {
     }
     match text {
         Some(text) => Ok(Content::Text(text, usage)),
-        None => Err(format!("no text in {}", shortened(&choice.to_string()))),
+        None => Err(Unread::Garbled(format!("no text in {}", shortened(&choice.to_string())))),
     }
 }
 
@@ -305,6 +316,11 @@ pub(super) fn usage_of(answer: &Value, expected: Usage) -> Usage {
     }
 }
 
+/// A name as it stands in a row with commas between: in quotes where it has a comma of its own.
+pub(crate) fn in_a_row(name: &str) -> String {
+    if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
 /// Puts the classes into a prompt, and says how they were listed.
 fn filled(template: &str, classes: &[Label]) -> (String, Listed) {
     let [plain, numbered, lettered] = ChatEntry::LISTS;
@@ -314,7 +330,7 @@ fn filled(template: &str, classes: &[Label]) -> (String, Listed) {
         let _ = write!(lists[0], "{}. {class}{end}", idx + 1);
         let _ = write!(lists[1], "{}. {class}{end}", letter(idx));
     }
-    let names: Vec<&str> = classes.iter().map(Label::as_str).collect();
+    let names: Vec<String> = classes.iter().map(|class| in_a_row(class.as_str())).collect();
     let listed =
         Listed { by_number: template.contains(numbered), by_letter: template.contains(lettered) };
     let prompt = template

@@ -12,7 +12,9 @@ use mohs_data::format::atomic;
 use serde_json::{Value, json};
 
 use super::chat::{each_in_order, usage_of};
-use super::{AskKey, Called, Content, Endpoint, EndpointError, Request, Said, Usage, shortened};
+use super::{
+    AskKey, Called, Content, Endpoint, EndpointError, Request, Said, Unread, Usage, shortened,
+};
 use crate::pixels::{self, DecodeOptions};
 
 /// Where prompts go.
@@ -40,6 +42,9 @@ pub enum ImageOutcome {
     Refused(String),
     /// There is no picture; it can be asked for again.
     Failed(String),
+    /// The painter answered several times, never with a picture; it is not asked again, in later runs
+    /// either.
+    GivenUp(String),
     /// The cap on cost was reached first.
     TooDear,
 }
@@ -80,11 +85,13 @@ fn draw(endpoint: &Endpoint, drawing: &Drawing) -> Result<(ImageOutcome, bool), 
         key: key(endpoint, drawing),
         body: body(endpoint, drawing),
         expected,
+        keeps_useless: true,
         read: &|answer| read(answer, expected),
     })?;
     Ok(match called {
         Called::Told { said, is_known, .. } => (outcome(endpoint, said), is_known),
         Called::Failed(reason) => (ImageOutcome::Failed(reason), false),
+        Called::GivenUp(reason) => (ImageOutcome::GivenUp(reason), false),
         Called::TooDear => (ImageOutcome::TooDear, false),
     })
 }
@@ -102,17 +109,25 @@ fn outcome(endpoint: &Endpoint, said: Said) -> ImageOutcome {
 }
 
 /// Takes an answer apart: only what can be decoded is a picture.
-fn read(answer: &Value, expected: Usage) -> Result<Content, String> {
+fn read(answer: &Value, expected: Usage) -> Result<Content, Unread> {
     let Some(first) = answer["data"].get(0) else {
-        return Err(format!("no `data` in {}", shortened(&answer.to_string())));
+        return Err(Unread::Garbled(format!("no `data` in {}", shortened(&answer.to_string()))));
     };
     let Some(text) = first["b64_json"].as_str() else {
-        return Err("no `b64_json`: pictures should come in the answer, not as an address".into());
+        return Err(match first["url"].as_str() {
+            Some(_) => Unread::OtherKind(
+                "it sends addresses of pictures, and pictures should come in the answer, as \
+                 `b64_json`"
+                    .to_owned(),
+            ),
+            None => Unread::Garbled("no `b64_json`".to_owned()),
+        });
     };
-    let bytes = STANDARD.decode(text).map_err(|error| format!("no base 64: {error}"))?;
+    let decoded = STANDARD.decode(text);
+    let bytes = decoded.map_err(|error| Unread::Garbled(format!("no base 64: {error}")))?;
     let options = DecodeOptions::default();
     pixels::decode(Path::new("picture"), &bytes, &options)
-        .map_err(|error| crate::evaluate::reason(&error))?;
+        .map_err(|error| Unread::Garbled(crate::evaluate::reason(&error)))?;
     let ending = match bytes.first() {
         Some(0xff) => "jpg",
         Some(b'R') => "webp",

@@ -2,9 +2,9 @@
 //!
 //! Waits double from try to try, and each is shortened by a share drawn from the question itself, so
 //! that many questions that failed together do not come back together, and so that the same run
-//! waits the same way.
+//! waits the same way. What an endpoint asks for is waited, within reason, and long waits are told.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mohs_data::EndpointEntry;
 use rand::{Rng, SeedableRng};
@@ -12,8 +12,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::ledger::AskKey;
 
-/// An endpoint that asks for a longer wait than this is not waited for.
-const LONGEST_ASKED: Duration = Duration::from_secs(600);
+/// An endpoint that asks for a longer wait than this is not waited for, unless longer waits are in
+/// its settings.
+const LONGEST_ASKED: f64 = 600.0;
+
+/// Waits of at least this are told.
+const TOLD: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
@@ -31,6 +35,12 @@ impl Patience {
         self.tries
     }
 
+    /// Returns the longest wait an endpoint may ask for, where it asked for more.
+    pub(super) fn exceeded(&self, asked: Option<Duration>) -> Option<Duration> {
+        let most = Duration::from_secs_f64(self.longest.max(LONGEST_ASKED));
+        asked.filter(|asked| most < *asked).map(|_| most)
+    }
+
     /// Returns how long to wait after a try, counted from 0; what the endpoint asks for goes first.
     pub(super) fn wait(&self, key: &AskKey, attempt: u32, asked: Option<Duration>) -> Duration {
         let doubled = self.first * 2.0_f64.powi(i32::try_from(attempt).unwrap_or(i32::MAX).min(60));
@@ -41,7 +51,25 @@ impl Patience {
         let share = f64::from(random.next_u32()) / f64::from(u32::MAX);
         let own = Duration::from_secs_f64(doubled.min(self.longest) * (0.5 + 0.5 * share));
         // A little more than asked for, and not the same for all.
-        asked.map_or(own, |asked| asked.min(LONGEST_ASKED) + own.min(asked).mul_f64(0.1))
+        asked.map_or(own, |asked| asked + own.min(asked).mul_f64(0.1))
+    }
+}
+
+/// Which waits were told already.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    until: Option<Instant>,
+}
+
+impl Told {
+    /// Returns whether a wait that begins now is news: long, and not over with one that was told.
+    pub(super) fn is_due(&mut self, now: Instant, wait: Duration) -> bool {
+        let end = now + wait;
+        let is_due = TOLD <= wait && self.until.is_none_or(|until| until + TOLD < end);
+        if is_due {
+            self.until = Some(end);
+        }
+        is_due
     }
 }
 
@@ -74,6 +102,31 @@ mod tests {
         let asked =
             |seconds| patience().wait(&AskKey::new("a"), 0, Some(Duration::from_secs(seconds)));
         assert!(Duration::from_secs(7) <= asked(7) && asked(7) < Duration::from_secs(8));
-        assert!(asked(1_000_000) < Duration::from_secs(700));
+        assert!(asked(7) < asked(600));
+    }
+
+    #[test]
+    fn a_wait_beyond_all_reason_is_not_waited_unless_the_settings_allow_it() {
+        let exceeded = |longest, seconds| {
+            let patience = Patience { longest, ..patience() };
+            patience.exceeded(Some(Duration::from_secs(seconds))).map(|most| most.as_secs())
+        };
+        assert_eq!(exceeded(10.0, 600), None);
+        assert_eq!(exceeded(10.0, 601), Some(600));
+        assert_eq!(exceeded(3_600.0, 3_600), None);
+        assert_eq!(exceeded(3_600.0, 100_000), Some(3_600));
+        assert_eq!(patience().exceeded(None), None);
+    }
+
+    #[test]
+    fn long_waits_are_told_once_for_all_that_wait_together() {
+        let now = Instant::now();
+        let second = Duration::from_secs;
+        let mut told = Told::default();
+        assert!(!told.is_due(now, second(1)));
+        assert!(told.is_due(now, second(60)));
+        assert!(!told.is_due(now + second(2), second(61)));
+        assert!(told.is_due(now + second(2), second(90)));
+        assert!(told.is_due(now + second(100), second(60)));
     }
 }

@@ -1,7 +1,8 @@
 //! One request and its answer: what goes over the wire, and what can be wrong with what comes back.
 //!
-//! Nothing is tried again here. Redirects are not followed: the key is for one address. Texts of the
-//! endpoint are cut short, and the key is taken out of them.
+//! Nothing is tried again here. Redirects are not followed: the key is for one address. This is the
+//! one place where answers are read, and the key is taken out of them before anybody sees them; texts
+//! for messages are cut short.
 
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ pub(super) enum Fault {
     /// An answer that is not what it should be.
     #[error("an answer that is not understood: {0}")]
     Malformed(String),
+    /// An answer of another kind than was asked for: the next one would be the same.
+    #[error("{0}")]
+    OtherKind(String),
     /// The endpoint does not take the request, now or later.
     #[error("status {status}: {detail}")]
     Refused { status: u16, detail: String },
@@ -55,7 +59,7 @@ impl Fault {
             Fault::Passing { status: Some(502 | 504), .. } => false,
             Fault::Passing { status: Some(_), .. } | Fault::Refused { .. } => true,
             Fault::Passing { was_sent, .. } => !was_sent,
-            Fault::Malformed(_) | Fault::Policy(_) => false,
+            Fault::Malformed(_) | Fault::OtherKind(_) | Fault::Policy(_) => false,
         }
     }
 
@@ -116,10 +120,13 @@ impl Post {
             value.to_str().ok().map(ToOwned::to_owned)
         };
         let retry_after = wait_asked(header("retry-after-ms"), header("retry-after"));
-        let kind = header("content-type").unwrap_or_default();
+        let kind = self.clean(&header("content-type").unwrap_or_default());
         let bytes = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
         let bytes = bytes.map_err(|error| self.fault_of(&error))?;
-        let json = serde_json::from_slice::<Value>(&bytes);
+        let mut json = serde_json::from_slice::<Value>(&bytes);
+        if let (Ok(json), Some(key)) = (&mut json, &self.key) {
+            key.hide_in(json);
+        }
         if (200..300).contains(&status) {
             let text = || self.clean(&String::from_utf8_lossy(&bytes));
             return json.map_err(|_| Fault::Malformed(format!("`{kind}` with {}", text())));
@@ -166,9 +173,13 @@ impl Post {
         }
     }
 
+    /// Returns a text of the endpoint without the key.
+    pub(super) fn without_key(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hidden_in(text))
+    }
+
     fn clean(&self, text: &str) -> String {
-        let text = self.key.as_ref().map_or(text.to_owned(), |key| key.hidden_in(text));
-        shortened(&text)
+        shortened(&self.without_key(text))
     }
 }
 

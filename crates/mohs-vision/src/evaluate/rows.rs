@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::journal::{Journal, RowKey};
 use super::model::Candidate;
 use super::{EvaluateError, ModelProblem, Plan, judged};
+use crate::endpoint::chat;
 use crate::engine::Engine;
 use crate::input;
 use crate::network::Answers;
@@ -52,6 +53,19 @@ pub enum Lack {
     TooDear,
     /// The picture, or what the model made of it, is no good.
     Broken,
+}
+
+impl Lack {
+    /// Returns what the reason of a failed prediction says, where the model said something that is no
+    /// class or did not want to answer; files of predictions keep nothing else of it.
+    pub fn of_words(reason: &FailureReason) -> Option<Lack> {
+        let is = |start: &str| reason.as_str().starts_with(start);
+        match () {
+            () if is(chat::UNMATCHED) => Some(Lack::Unmatched),
+            () if is(chat::REFUSED) => Some(Lack::Refused),
+            () => None,
+        }
+    }
 }
 
 /// What a model was asked.

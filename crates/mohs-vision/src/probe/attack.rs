@@ -219,9 +219,10 @@ pub trait Run: Send + std::fmt::Debug {
 }
 
 impl Attack {
-    /// Returns the attack of this name, whichever of its names.
+    /// Returns the attack of this name, whichever of its names, as other tools write them: `PGD_L2`,
+    /// `R+FGSM`, `LinfProjectedGradientDescentAttack`.
     pub fn find(name: &str) -> Option<&'static Attack> {
-        let wanted = name.to_lowercase();
+        let wanted = setting::plain(name);
         let is_it = |attack: &&&Attack| {
             attack.name == wanted || attack.also_called.contains(&wanted.as_str())
         };

@@ -46,8 +46,10 @@ const RED_SHARE: f64 = 0.8;
 const COLOUR_CHANGE: f64 = 0.2;
 /// Flashing areas below this do not count, in steradian.
 const AREA_SR: f64 = 0.006;
-/// The same as a share of the picture, where its size is not known.
+/// The same as a share of the picture, where its size is not measured.
 const AREA_SHARE: f64 = 0.25;
+/// The same in pixels of the page: a quarter of 341 × 256, which WCAG takes for 10° of a usual screen.
+const AREA_PX: f64 = 0.25 * 341.0 * 256.0;
 /// Kinds of pixels: three comparisons with three outcomes each.
 const N_KINDS: usize = 27;
 
@@ -157,14 +159,17 @@ impl Schedule {
     }
 }
 
-/// Returns the share of a picture that covers 0.006 sr; a quarter where the size is not measured.
+/// Returns the share of a picture that is enough to flash, for the participant who gets the largest one.
 fn area_share(screen: &ScreenRules) -> f64 {
+    let unmeasured = AREA_SHARE.min(AREA_PX / f64::from(screen.size_px).powi(2));
     if !screen.calibrate {
-        return AREA_SHARE;
+        return unmeasured;
     }
     // Ω = 4 asin(sin²(θ / 2)), the solid angle of a square of θ degrees a side.
     let half = (screen.size_deg / 2.0).to_radians().sin();
-    AREA_SR / (4.0 * (half * half).asin())
+    let measured = AREA_SR / (4.0 * (half * half).asin());
+    // Whoever has no card is shown the picture as if nothing were measured.
+    measured.min(unmeasured)
 }
 
 /// Returns the most flashes in any second, over all exposures: general or red ones, whichever are
@@ -435,14 +440,30 @@ mod tests {
     }
 
     #[test]
-    fn eight_degrees_are_a_fiftieth_of_a_steradian() {
-        let mut screen = ScreenRules::default();
-        // Ω = 4 asin(sin² 4°) = 0.019464 sr.
-        assert!((area_share(&screen) - 0.006 / 0.019_464).abs() < 1e-4);
-        screen.size_deg = 4.0;
-        assert!(1.0 < area_share(&screen));
-        screen.calibrate = false;
-        assert!((area_share(&screen) - 0.25).abs() < 1e-12);
+    fn the_largest_picture_that_a_participant_may_get_is_counted() {
+        let check = |size_deg, size_px, calibrate, share: f64| {
+            let screen = ScreenRules { size_deg, size_px, calibrate, ..ScreenRules::default() };
+            let found = area_share(&screen);
+            assert!((found - share).abs() < 1e-4, "{size_deg}° {size_px} px: {found}");
+        };
+        // 30°: Ω = 4 asin(sin² 15°) = 0.268164 sr.
+        check(30.0, 100, true, 0.006 / 0.268_164);
+        check(30.0, 100, false, 0.25);
+        // Small when measured, but not for who has no card.
+        check(4.0, 400, true, 21_824.0 / 160_000.0);
+        check(4.0, 100, true, 0.25);
+        check(4.0, 400, false, 21_824.0 / 160_000.0);
+    }
+
+    #[test]
+    fn who_has_no_card_sees_the_flashes_of_a_small_picture() {
+        let mut bytes = BACKGROUND.repeat(4);
+        bytes[..6].fill(255);
+        let tones = Tones::new(&Rgb8::new(4, 1, bytes).unwrap(), None);
+        let design =
+            FlashDesign { fixation_ms: ms(0.0), gap_ms: ms(0.0), ..FlashDesign::default() };
+        let screen = ScreenRules { size_deg: 4.0, ..ScreenRules::default() };
+        assert!(MOST_FLASHES < flashes(&tones, &Schedule::new(&design, &screen, false)));
     }
 
     #[test]

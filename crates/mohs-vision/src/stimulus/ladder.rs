@@ -30,7 +30,7 @@ use crate::world::{Attribute, Class, Level, Recipe, Strengths, WorldPlan, recipe
 pub use photo::{Photo, PhotoError};
 
 /// Changes whenever a step looks different, so that old pictures are made again.
-pub const LADDER_VERSION: u32 = 2;
+pub const LADDER_VERSION: u32 = 8;
 
 /// The attributes that photos can be changed in, in the order of the paper.
 pub const PHOTO_ATTRIBUTES: [Attribute; 8] = [
@@ -98,15 +98,36 @@ pub enum Unfit {
     /// The frame cuts the object off.
     #[error("the frame cuts the object off, and what is outside is not known")]
     CutOff,
+    /// The frame cuts the object off at the top.
+    #[error("the frame cuts the object off at the top: smaller, it would hang there")]
+    CutAbove,
     /// The object reaches from one side of the frame to the other.
     #[error("the object reaches from one side of the frame to the other")]
     NoRoom,
     /// The object is small already.
     #[error("the object is small already: {0} % of the frame")]
-    Small(u32),
+    Small(usize),
+    /// The object would be too small to be told.
+    #[error("at its smallest the object would be {0} × {1} pixels, too few to tell what it is")]
+    Tiny(usize, usize),
+    /// No colour can be changed so that it shows.
+    #[error("no change of its colours would be seen")]
+    NoColour,
+    /// So much is missing behind the object that what it hid would be made up.
+    #[error("taking the object away would leave {0} % of the frame to be made up")]
+    MostlyHole(usize),
+    /// The place of the object can be seen in the background.
+    #[error(
+        "the place where the object stood would be seen: a step across its outline {0} times the \
+         usual"
+    )]
+    Seam(String),
     /// Photos are not changed in this attribute.
     #[error("photos are not changed in this attribute")]
     NotForPhotos,
+    /// Two steps look the same.
+    #[error("steps {0} and {1} would be the same picture: the object is too thin or too small")]
+    SameSteps(u8, u8),
     /// Nothing of the object would be left to see.
     #[error("nothing of the object would be left to see")]
     Gone,
@@ -115,16 +136,15 @@ pub enum Unfit {
 /// What the amount of a step counts.
 pub fn unit(attribute: Attribute) -> &'static str {
     match attribute {
-        Attribute::Position => "share of the object outside the frame",
+        Attribute::Position => "how far the object moved, as a share of the frame's shorter side",
         Attribute::Viewpoint => "degrees of tilt",
         Attribute::Rotation => "degrees",
         Attribute::Occlusion => "share of the object hidden",
         Attribute::Size => "longest side of the object as a share of the frame's shorter side",
-        Attribute::Quality
-        | Attribute::Lighting
-        | Attribute::Colour
-        | Attribute::Texture
-        | Attribute::Style => "strength from 0 to 1",
+        Attribute::Colour => "mean change of the object's colours, in Oklab",
+        Attribute::Quality | Attribute::Lighting | Attribute::Texture | Attribute::Style => {
+            "strength from 0 to 1"
+        }
     }
 }
 
@@ -134,6 +154,14 @@ struct Scene {
     /// How much of each pixel the object takes, as far as it is seen.
     object: Field,
     amount: f64,
+}
+
+/// Whether the place that the object leaves is seen.
+fn shows_background(attribute: Attribute) -> bool {
+    matches!(
+        attribute,
+        Attribute::Position | Attribute::Viewpoint | Attribute::Rotation | Attribute::Size
+    )
 }
 
 /// Returns a photo at one step of an attribute.
@@ -147,13 +175,12 @@ pub fn rung(
     seed: u64,
     name: &str,
 ) -> Result<Rung, Unfit> {
-    let dice = || {
-        let hash = blake3::hash(format!("{name}\n{attribute}").as_bytes());
-        let mut word = [0; 8];
-        word.copy_from_slice(&hash.as_bytes()[..8]);
-        // The stream is sixteen times this number.
-        Dice::new(seed, u64::from_le_bytes(word) >> 4, Aspect::Pose)
-    };
+    // The stream is sixteen times this number.
+    let stream = number_of(&format!("{name}\n{attribute}")) >> 4;
+    let dice = || Dice::new(seed, stream, Aspect::Pose);
+    if shows_background(attribute) {
+        photo.check_background()?;
+    }
     let scene = match attribute {
         Attribute::Position => position::scene(photo, step, &mut dice()),
         Attribute::Viewpoint => viewpoint::scene(photo, step, &mut dice()),
@@ -162,7 +189,7 @@ pub fn rung(
         Attribute::Occlusion => Ok(occlusion::scene(photo, step, &mut dice())),
         Attribute::Size => size::scene(photo, step),
         Attribute::Lighting => Ok(lighting::scene(photo, step, &mut dice())),
-        Attribute::Colour => Ok(colour::scene(photo, step, &mut dice())),
+        Attribute::Colour => colour::scene(photo, step, &mut dice()),
         Attribute::Texture | Attribute::Style => Err(Unfit::NotForPhotos),
     }?;
     let (width, height) = photo.size();
@@ -176,23 +203,46 @@ pub fn rung(
     Ok(Rung { pixels, mask, amount: scene.amount })
 }
 
+/// Returns a photo at all nine steps of an attribute; steps that come out as the same picture are
+/// none.
+pub fn rungs(
+    photo: &Photo,
+    attribute: Attribute,
+    seed: u64,
+    name: &str,
+) -> Result<Vec<(Step, Rung)>, Unfit> {
+    let mut rungs: Vec<(Step, Rung)> = Vec::with_capacity(Step::N);
+    for step in Step::all() {
+        let own = rung(photo, attribute, step, seed, name)?;
+        if let Some((other, _)) = rungs.iter().find(|(_, other)| other.pixels == own.pixels) {
+            return Err(Unfit::SameSteps(other.number(), step.number()));
+        }
+        rungs.push((step, own));
+    }
+    Ok(rungs)
+}
+
 /// Returns the recipes of a ladder in the built-in world: for each class and attribute so many
 /// scenes, each drawn at all nine steps with nothing else changed.
 ///
-/// Recipes come in the order of classes, attributes, scenes and steps.
+/// A scene depends on the seed, its class, its attribute and its number, whatever else is in the
+/// plan. Small things lie where the object is at no step, so that they stay. Recipes come in the order of classes, attributes, scenes and steps.
 pub fn world_recipes(plan: &WorldPlan, n_scenes: usize) -> Vec<(Recipe, Step)> {
     let mut ladder = Vec::new();
-    let mut picture_idx = 0;
     for class in &plan.classes {
         for attribute in &plan.attributes {
-            for scene in 0..n_scenes {
-                let base = scene_recipe(plan, *class, *attribute, picture_idx);
-                picture_idx += 1;
+            for scene in 1..=n_scenes {
+                let series = format!("{class}-{attribute}-{scene:02}");
+                let strengths = |step: Step| Strengths::only(*attribute, step.strength());
+                let base = Recipe {
+                    clear_at: Step::all().map(strengths).collect(),
+                    ..scene_recipe(plan, *class, *attribute, &series)
+                };
                 ladder.extend(Step::all().map(|step| {
                     let recipe = Recipe {
-                        id: format!("{class}-{attribute}-{:02}-{}", scene + 1, step.number()),
+                        id: format!("{series}-{}", step.number()),
                         level: Some(step.level()),
-                        strengths: Strengths::only(*attribute, step.strength()),
+                        strengths: strengths(step),
                         ..base.clone()
                     };
                     (recipe, step)
@@ -204,9 +254,9 @@ pub fn world_recipes(plan: &WorldPlan, n_scenes: usize) -> Vec<(Recipe, Step)> {
 }
 
 /// The recipe of one scene, whatever its step.
-fn scene_recipe(plan: &WorldPlan, class: Class, attribute: Attribute, picture_idx: u64) -> Recipe {
+fn scene_recipe(plan: &WorldPlan, class: Class, attribute: Attribute, series: &str) -> Recipe {
     let own = WorldPlan {
-        seed: plan.seed ^ picture_idx.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        seed: number_of(&format!("{}\n{series}", plan.seed)),
         n_pictures: 1,
         classes: vec![class],
         attributes: vec![attribute],
@@ -214,6 +264,13 @@ fn scene_recipe(plan: &WorldPlan, class: Class, attribute: Attribute, picture_id
     };
     let mut recipes = recipes(&own);
     recipes.pop().expect("because the plan has one picture, one class and one attribute")
+}
+
+/// A number for a name, so that what is left to chance follows from the name.
+fn number_of(name: &str) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&blake3::hash(name.as_bytes()).as_bytes()[..8]);
+    u64::from_le_bytes(word)
 }
 
 #[cfg(test)]

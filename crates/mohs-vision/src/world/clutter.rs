@@ -8,11 +8,11 @@ use std::f32::consts::TAU;
 /// A box on the canvas to keep clear: left, top, right, bottom in pixels.
 pub(crate) type Clearing = (f32, f32, f32, f32);
 
-/// Returns the parts, in canvas pixels, of `n_things` small things outside the clearing.
+/// Returns the parts, in canvas pixels, of `n_things` small things outside all clearings.
 pub(crate) fn scatter(
     side: f32,
     n_things: usize,
-    clearing: Clearing,
+    clearings: &[Clearing],
     dice: &mut Dice,
 ) -> Vec<Part> {
     let mut pen = Pen::default();
@@ -21,9 +21,10 @@ pub(crate) fn scatter(
         // A crowded frame may leave no room; then the thing is left out.
         for _ in 0..12 {
             let (x, y) = (dice.between(0.04, 0.96) * side, dice.between(0.04, 0.96) * side);
-            let (left, top, right, bottom) = clearing;
-            let apart = x < left - size || x > right + size || y < top - size || y > bottom + size;
-            if apart {
+            let apart = |(left, top, right, bottom): &Clearing| {
+                x < left - size || x > right + size || y < top - size || y > bottom + size
+            };
+            if clearings.iter().all(apart) {
                 thing(&mut pen, x, y, size, dice);
                 break;
             }

@@ -1,7 +1,7 @@
 //! The quality attribute: blur, noise, few pixels, compression blocks; and the finish of a photo.
 
 use super::canvas::{Canvas, whole};
-use super::colour::scale;
+use super::colour::{mix, scale};
 use super::dice::Dice;
 use std::f32::consts::PI;
 
@@ -32,11 +32,23 @@ pub(crate) fn spoil(picture: &mut Canvas, strength: f32, dice: &mut Dice) {
     let follow = (lead + 1 + dice.below(3)) % 4;
     for (fault, s) in [(lead, strength), (follow, strength * 0.4)] {
         match fault {
-            0 => picture.blur(s * 0.042 * picture.width as f32),
+            0 => soften(picture, s * 0.042 * picture.width as f32),
             1 => coarsen(picture, s),
             2 => add_noise(picture, 0.34 * s, dice),
             _ => compress(picture, s),
         }
+    }
+}
+
+/// Blurs by any radius: between two whole ones, it is a mixture of both, so that small steps show in
+/// small pictures, too.
+fn soften(picture: &mut Canvas, radius: f32) {
+    let (least, part) = (radius.floor(), radius.fract());
+    let mut wider = picture.clone();
+    wider.blur(least + 1.0);
+    picture.blur(least);
+    for (pixel, wide) in picture.pixels.iter_mut().zip(&wider.pixels) {
+        *pixel = mix(*pixel, *wide, part);
     }
 }
 

@@ -81,6 +81,9 @@ pub struct Recipe {
     pub strengths: Strengths,
     /// Which coat of paint the object wears. Another coat changes its colours and nothing else.
     pub coat: u64,
+    /// At which other strengths the object has to be clear of the small things that lie about,
+    /// so that these stay where they are over a series. Empty for a picture of its own.
+    pub clear_at: Vec<Strengths>,
 }
 
 impl Recipe {
@@ -150,6 +153,7 @@ fn recipe(plan: &WorldPlan, picture_idx: usize) -> Recipe {
         level,
         strengths,
         coat: 0,
+        clear_at: Vec::new(),
     }
 }
 

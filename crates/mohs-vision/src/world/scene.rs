@@ -2,7 +2,7 @@
 //!
 //! A pure function from a recipe to a picture. Each step takes its own dice.
 
-use super::attribute::Attribute;
+use super::attribute::{Attribute, Strengths};
 use super::background;
 use super::camera::{Camera, Pose};
 use super::canvas::{Canvas, Field, byte, lattice, whole};
@@ -44,7 +44,7 @@ pub fn draw(recipe: &Recipe) -> Picture {
     let mut coat =
         Dice::new(recipe.seed ^ recipe.coat.rotate_left(32), recipe.picture_idx, Aspect::Coat);
     let parts = shapes::parts_of(recipe.class, &mut dice(Aspect::Shape), &mut coat);
-    let camera = place(recipe, &parts, side as f32);
+    let camera = place(recipe, &recipe.strengths, &parts, side as f32);
     let seen_box = box_of(&camera, &parts);
 
     let mut stage = Stage::new(
@@ -56,7 +56,12 @@ pub fn draw(recipe: &Recipe) -> Picture {
     let bare = stage.lit.clone();
     let mut clutter_dice = dice(Aspect::Clutter);
     let n_things = if recipe.background.is_far() { 0 } else { 2 + clutter_dice.below(3) };
-    let things = clutter::scatter(side as f32, n_things, seen_box, &mut clutter_dice);
+    let others = recipe.clear_at.iter().map(|strengths| {
+        let camera = place(recipe, strengths, &parts, side as f32);
+        box_of(&camera, &parts)
+    });
+    let clearings: Vec<_> = std::iter::once(seen_box).chain(others).collect();
+    let things = clutter::scatter(side as f32, n_things, &clearings, &mut clutter_dice);
     stage.lay_things(&things, 0.012 * side as f32);
 
     let skin = Skin::new(
@@ -163,10 +168,10 @@ fn mask_of(cover: &Field, size: u32, fine: usize) -> Mask {
     Mask::new(size, size, bits).expect("because the field has the size of the picture")
 }
 
-/// Decides where the object stands and from where it is seen.
-fn place(recipe: &Recipe, parts: &[Part], side: f32) -> Camera {
+/// Decides where the object stands and from where it is seen, at some strengths.
+fn place(recipe: &Recipe, strengths: &Strengths, parts: &[Part], side: f32) -> Camera {
     let mut dice = Dice::new(recipe.seed, recipe.picture_idx, Aspect::Pose);
-    let strength = |attribute| narrow(recipe.strengths.of(attribute));
+    let strength = |attribute| narrow(strengths.of(attribute));
     let (position, viewpoint) = (strength(Attribute::Position), strength(Attribute::Viewpoint));
     let (rotation, size) = (strength(Attribute::Rotation), strength(Attribute::Size));
 

@@ -1,4 +1,6 @@
 //! The style attribute: from painting over cartoon and pixel art to sketch, silhouette and dots.
+//!
+//! Each manner goes over a range of strengths, and leaves less of the scene the further it goes.
 
 use super::canvas::{Canvas, Field, smooth_step};
 use super::colour::{Colour, hsv, luma, mix, rgb, scale, to_hsv};
@@ -19,10 +21,14 @@ enum Manner {
 /// How a scene is rendered.
 pub(crate) struct Style {
     manner: Option<Manner>,
-    strength: f32,
+    /// How far the manner goes, from 0 to 1 over its range of strengths.
+    share: f32,
     seed: u32,
     paper: Colour,
 }
+
+/// Where cartoons and pixels begin, and where sketches, silhouettes and dots do.
+const BOUNDS: [f32; 2] = [0.37, 0.72];
 
 /// The layers of a finished scene, before it is shown in a style.
 pub(crate) struct Layers<'a> {
@@ -39,22 +45,28 @@ impl Style {
     pub(crate) fn new(strength: f32, dice: &mut Dice) -> Self {
         let manner = if strength <= 0.0 {
             None
-        } else if strength < 0.37 {
+        } else if strength < BOUNDS[0] {
             Some(Manner::Painting)
-        } else if strength < 0.72 {
+        } else if strength < BOUNDS[1] {
             Some(dice.pick(&[Manner::Cartoon, Manner::PixelArt]))
         } else {
             Some(dice.pick(&[Manner::Sketch, Manner::Silhouette, Manner::Dots]))
         };
+        let (low, high) = match manner {
+            None | Some(Manner::Painting) => (0.0, BOUNDS[0]),
+            Some(Manner::Cartoon | Manner::PixelArt) => (BOUNDS[0], BOUNDS[1]),
+            Some(Manner::Sketch | Manner::Silhouette | Manner::Dots) => (BOUNDS[1], 1.0),
+        };
+        let share = ((strength - low) / (high - low)).clamp(0.0, 1.0);
         let paper = dice.pick(&[rgb(244, 240, 230), rgb(236, 232, 220), rgb(226, 230, 232)]);
-        Self { manner, strength, seed: dice.word(), paper }
+        Self { manner, share, seed: dice.word(), paper }
     }
 
     /// Returns the width of ink lines as a share of the frame; zero for none.
     pub(crate) fn ink_width(&self) -> f32 {
         match self.manner {
-            Some(Manner::Painting) => 0.008,
-            Some(Manner::Cartoon) => 0.014,
+            Some(Manner::Painting) => along(self.share, 0.005, 0.011),
+            Some(Manner::Cartoon) => along(self.share, 0.011, 0.017),
             Some(Manner::Sketch) => 0.0085,
             _ => 0.0,
         }
@@ -69,9 +81,9 @@ impl Style {
     pub(crate) fn apply(&self, scene: &mut Canvas, layers: &Layers) {
         match self.manner {
             None => {}
-            Some(Manner::Painting) => painting(scene, layers),
-            Some(Manner::Cartoon) => cartoon(scene, layers),
-            Some(Manner::PixelArt) => pixel_art(scene, 74.0 - 70.0 * self.strength),
+            Some(Manner::Painting) => painting(scene, layers, self.share),
+            Some(Manner::Cartoon) => cartoon(scene, layers, self.share),
+            Some(Manner::PixelArt) => pixel_art(scene, along(self.share, 48.0, 23.0)),
             Some(Manner::Sketch) => self.sketch(scene, layers),
             Some(Manner::Silhouette) => self.silhouette(scene, layers),
             Some(Manner::Dots) => self.dots(scene, layers),
@@ -87,6 +99,8 @@ impl Style {
         };
         let width = scene.width;
         let unit = 1.0 / width as f32;
+        let (away, hatched) = (along(self.share, 0.22, 0.36), along(self.share, 0.55, 0.25));
+        let faint = along(self.share, 0.7, 0.4);
         for y in 0..scene.height {
             for x in 0..width {
                 let (sx, sy) = (x.cast_signed(), y.cast_signed());
@@ -96,14 +110,15 @@ impl Style {
                 let (u, v) = (x as f32 * unit, y as f32 * unit);
                 // The pencil leaves the paper now and then.
                 let press = noise::cloud(u * 13.0, v * 13.0, 2, self.seed);
-                let press = smooth_step(0.3, 0.62, press);
+                let press = smooth_step(away, away + 0.32, press);
                 let tooth = noise::smooth(u * 190.0, v * 190.0, self.seed ^ 1);
                 let i = y * width + x;
                 // Hatching where the scene is dark, on the object only.
                 let hatch = smooth_step(0.3, 0.9, ((u + v) * 250.0).sin())
                     * smooth_step(0.5, 0.15, grey.values[i])
                     * layers.object.values[i];
-                let ink = (layers.ink.values[i] * press).max(edge * 0.55 * press).max(hatch * 0.4);
+                let ink =
+                    (layers.ink.values[i] * press).max(edge * faint * press).max(hatch * hatched);
                 let ink = ink * (0.65 + 0.5 * tooth);
                 let paper = scale(self.paper, 0.96 + 0.07 * tooth);
                 scene.pixels[i] = mix(paper, rgb(52, 50, 54), ink.min(1.0));
@@ -114,11 +129,13 @@ impl Style {
     /// The object as one dark shape before a washed background.
     fn silhouette(&self, scene: &mut Canvas, layers: &Layers) {
         let wash = scene.mean();
+        let washed = along(self.share, 0.0, 0.3);
+        let pale = along(self.share, 0.55, 0.95);
         for (i, pixel) in scene.pixels.iter_mut().enumerate() {
-            let back = mix(mix(*pixel, wash, 0.15), [1.0, 0.98, 0.94], 0.12);
+            let back = mix(mix(*pixel, wash, washed), [1.0, 0.98, 0.94], 0.12);
             let tone =
                 0.98 + 0.03 * noise::speck((i % 7).cast_signed(), i.cast_signed(), self.seed);
-            let shape = scale(mix(rgb(24, 24, 30), scale(wash, 0.55), 0.75), tone);
+            let shape = scale(mix(rgb(24, 24, 30), scale(wash, 0.55), pale), tone);
             *pixel = mix(back, shape, layers.object.values[i]);
         }
     }
@@ -126,7 +143,7 @@ impl Style {
     /// Black dots on paper, larger where the scene is darker.
     fn dots(&self, scene: &mut Canvas, layers: &Layers) {
         lift_background(scene, layers.things);
-        let n_dots = 62.0 - 14.0 * self.strength;
+        let n_dots = along(self.share, 60.0, 46.0);
         let width = scene.width;
         let pitch = width as f32 / n_dots;
         let mut grey = scene.clone();
@@ -151,27 +168,37 @@ impl Style {
     }
 }
 
+/// Returns the value at a share of the way.
+fn along(share: f32, from: f32, to: f32) -> f32 {
+    from + (to - from) * share
+}
+
 /// Fewer tones and a thin line, as in an illustrated book.
-fn painting(scene: &mut Canvas, layers: &Layers) {
-    scene.blur(scene.width as f32 * 0.003);
+fn painting(scene: &mut Canvas, layers: &Layers, share: f32) {
+    scene.blur(scene.width as f32 * along(share, 0.001, 0.005));
+    let n_tones = along(share, 8.0, 4.5);
+    let plain = along(share, 0.5, 0.9);
     for (i, pixel) in scene.pixels.iter_mut().enumerate() {
         let [hue, saturation, value] = to_hsv(pixel.map(|channel| channel.clamp(0.0, 1.0)));
-        let stepped = (value * 6.0 + 0.5).floor() / 6.0;
-        let toned = hsv(hue, (saturation * 1.15).min(1.0), 0.3 * value + 0.7 * stepped);
+        let stepped = (value * n_tones + 0.5).floor() / n_tones;
+        let toned = hsv(hue, (saturation * 1.15).min(1.0), along(plain, value, stepped));
         *pixel = mix(toned, rgb(40, 32, 34), layers.ink.values[i] * 0.7);
     }
 }
 
 /// Plain colours, no shade, thick lines, an almost empty background.
-fn cartoon(scene: &mut Canvas, layers: &Layers) {
+fn cartoon(scene: &mut Canvas, layers: &Layers, share: f32) {
     let mean = scene.mean();
     let mut soft = scene.clone();
     soft.blur(scene.width as f32 * 0.03);
+    let n_tones = along(share, 6.5, 3.5);
+    let kept = along(share, 0.85, 0.35);
     for (i, pixel) in scene.pixels.iter_mut().enumerate() {
         let step = ((luma(soft.pixels[i]) - luma(mean)) * 9.0).round() / 9.0;
-        let back = mix(mean, [1.0; 3], 0.35).map(|channel| channel + step * 0.6);
+        let back = mix(mean, [1.0; 3], 0.35).map(|channel| channel + step * kept);
         let [hue, saturation, value] = to_hsv(layers.flat.pixels[i]);
-        let plain = hsv(hue, (saturation * 1.2).min(1.0), ((value * 5.0).round() / 5.0).max(0.1));
+        let stepped = ((value * n_tones).round() / n_tones).clamp(0.1, 1.0);
+        let plain = hsv(hue, (saturation * 1.2).min(1.0), stepped);
         let colour = mix(back, plain, layers.things.values[i]);
         *pixel = mix(colour, rgb(22, 20, 26), layers.ink.values[i]);
     }

@@ -184,7 +184,7 @@ fn an_endpoint_that_is_gone_ends_the_run_and_keeps_its_key() {
     let error = ask(&open(&entry, None), &questions(&pictures)).unwrap_err();
     assert!(matches!(error, EndpointError::Gone { n_lost: 8, .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains(KEY), "{error}");
-    assert!(error.to_string().contains("failed for Bearer …"), "{error}");
+    assert!(error.to_string().contains("failed for Bearer […]"), "{error}");
 }
 
 #[test]
@@ -222,6 +222,124 @@ fn a_cap_on_cost_holds_over_runs_and_a_higher_one_goes_on() {
         assert!(0 < n_known && n_known <= most, "{n_known} of {most}");
     }
     assert_eq!(server.seen().paid(), (16, 1));
+}
+
+#[test]
+fn a_cap_counts_all_that_is_kept_before_the_first_request_whatever_was_asked() {
+    let pictures = world(16);
+    let server = StandIn::start(&pictures, Manners::default());
+    let folder = tempfile::tempdir().unwrap();
+    let one = (300.0 * 10.0 + 4.0 * 100.0) / 1e6;
+    let mut questions = questions(&pictures);
+    ask(&open(&entry(&server.url), Some(folder.path())), &questions[..8]).unwrap();
+    // What is not known comes first, and then on its own.
+    questions.reverse();
+    for (asked, n_known) in [(&questions[..], 8), (&questions[..8], 0)] {
+        let entry = EndpointEntry {
+            cost_cap: Some(one * 8.5),
+            parallel: 8,
+            tokens_per_picture: 1,
+            ..entry(&server.url)
+        };
+        let endpoint = open(&entry, Some(folder.path()));
+        let before = endpoint.spent();
+        let replies = ask(&endpoint, asked).unwrap();
+        let n_dear = replies.iter().filter(|reply| reply.outcome == ChatOutcome::TooDear).count();
+        let tally = endpoint.tally();
+        assert_eq!((tally.n_sent, tally.n_known, n_dear), (0, n_known, 8));
+        // Answers that are used are not counted a second time.
+        assert!((before - one * 8.0).abs() < 1e-12 && (tally.cost_in_all - before).abs() < 1e-12);
+        #[expect(clippy::cast_precision_loss, reason = "eight")]
+        let used = one * n_known as f64;
+        assert!((tally.cost_used - used).abs() < 1e-12, "{tally:?}");
+    }
+    assert_eq!(server.seen().paid(), (8, 1));
+}
+
+#[test]
+fn a_key_that_is_repeated_is_in_no_answer_and_no_file() {
+    let pictures = world(12);
+    let manners = Manners {
+        wording: Some("no {class}".to_owned()),
+        repeats: Some(KEY),
+        refuses: vec!["bird", "car"],
+        ..Manners::default()
+    };
+    let server = StandIn::start(&pictures, manners);
+    let folder = tempfile::tempdir().unwrap();
+    let encoded = "c2stbmV2ZXItdG8tYmUtc2Vlbi00";
+    for _ in 0..2 {
+        let endpoint = open(&entry(&server.url), Some(folder.path()));
+        let replies = ask(&endpoint, &questions(&pictures)).unwrap();
+        let said = format!("{replies:?}");
+        assert!(said.contains("no bicycle QmFzaWMg[…]g== […]?"), "{said}");
+        assert!(said.contains("Refused(\"I would rather not say. […]\")"), "{said}");
+        let kept = contents(folder.path());
+        assert!(has(&kept, "[…]?") && !has(&kept, KEY) && !has(&kept, encoded));
+    }
+    // What an older version kept is not shown: here, that of a run that did not know the key.
+    let folder = tempfile::tempdir().unwrap();
+    let unknowing = Endpoint::open(&entry(&server.url), None, Some(folder.path()), "all").unwrap();
+    ask(&unknowing, &questions(&pictures)).unwrap();
+    assert!(has(&contents(folder.path()), KEY));
+    drop(unknowing);
+    let endpoint = open(&entry(&server.url), Some(folder.path()));
+    let replies = ask(&endpoint, &questions(&pictures)).unwrap();
+    assert!(replies.iter().all(|reply| reply.is_known));
+    assert!(!format!("{replies:?}").contains(KEY));
+}
+
+#[test]
+fn a_key_that_cannot_be_sent_is_refused_before_anything_is_asked() {
+    let entry = EndpointEntry {
+        key_env: Some("EXAMPLE_API_KEY".to_owned()),
+        ..entry("http://127.0.0.1:9/v1")
+    };
+    let key = Secret::new("sk-\u{201c}quoted\u{201d}");
+    let error = Endpoint::open(&entry, Some(key), None, "all").unwrap_err().to_string();
+    let expected = "the key in $EXAMPLE_API_KEY cannot be sent in a header: letter 4 of it is a \
+                    letter beyond ASCII";
+    assert_eq!(error, expected);
+}
+
+/// Asks about a few pictures in vain, with money for so many tries; returns how many were made, now
+/// and in a second run.
+fn tries_for(money: f64, trouble: Trouble, n: usize) -> (usize, usize) {
+    let pictures = world(n);
+    let manners = Manners { troubles: vec![vec![trouble; 99]], ..Manners::default() };
+    let server = StandIn::start(&pictures, manners);
+    let folder = tempfile::tempdir().expect("because tests may write temporary files");
+    let mut n_before = 0;
+    let runs = [0, 1].map(|_| {
+        // The price of the picture's tokens, and a little for the words.
+        let entry = EndpointEntry {
+            tokens_per_picture: 1_000_000,
+            price_input: 1.0,
+            cost_cap: Some(money + 0.1),
+            ..entry(&server.url)
+        };
+        let endpoint = open(&entry, Some(folder.path()));
+        let replies = ask(&endpoint, &questions(&pictures)).expect("because few are lost");
+        assert!(replies.iter().any(|reply| !matches!(reply.outcome, ChatOutcome::Answered(_))));
+        let tally = endpoint.tally();
+        assert!(tally.cost_in_all + tally.doubtful_cost <= money + 0.1, "{tally:?}");
+        let n_now = server.seen().n_requests - n_before;
+        n_before += n_now;
+        assert_eq!(tally.n_sent, n_now);
+        n_now
+    });
+    (runs[0], runs[1])
+}
+
+#[test]
+fn tries_that_may_have_been_paid_count_against_the_cap_one_by_one() {
+    for trouble in [Trouble::HalfJson, Trouble::OtherJson, Trouble::CutBefore, Trouble::CutInside] {
+        assert_eq!(tries_for(2.0, trouble, 1), (2, 0), "{trouble:?}");
+        let (now, _) = tries_for(5.0, trouble, 3);
+        assert!((3..=5).contains(&now), "{trouble:?}: {now}");
+    }
+    // What the endpoint says it did not answer is asked as often as ever.
+    assert_eq!(tries_for(2.0, Trouble::Down, 1), (6, 6));
 }
 
 #[test]
@@ -289,4 +407,22 @@ fn a_question_in_words_is_answered_and_kept() {
         assert_eq!(reply, TextReply::Text("You said: Hello".to_owned()));
     }
     assert_eq!(server.seen().paid(), (1, 1));
+}
+
+#[test]
+fn an_endpoint_that_asks_for_a_day_is_not_waited_for() {
+    let pictures = world(3);
+    let troubles = vec![vec![Trouble::TooMany("100000"); 6]];
+    let server = StandIn::start(&pictures, Manners { troubles, ..Manners::default() });
+    let folder = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    let replies = ask(&open(&entry(&server.url), Some(folder.path())), &questions(&pictures));
+    for reply in replies.unwrap() {
+        let ChatOutcome::Failed(reason) = reply.outcome else { panic!("{reply:?}") };
+        let expected = "no answer after 1 try: it asks to wait 100000 s (27.8 h), and at most 600 s \
+                        are waited: status 429: slow";
+        assert_eq!(reason, expected);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!(server.seen().n_requests, 3);
 }

@@ -31,6 +31,10 @@ pub(crate) enum Trouble {
     WebPage,
     /// Status 200 with JSON of another kind.
     OtherJson,
+    /// Status 200 with the address of a picture.
+    Address,
+    /// Status 200 with something in base 64 that is no picture.
+    NoPicture,
     /// The connection ends before a word is said.
     CutBefore,
     /// The connection ends in the middle of the answer.
@@ -64,6 +68,8 @@ pub(crate) struct Manners {
     pub(crate) refuses: Vec<&'static str>,
     /// Words in a question that make it babble, unless it is told that it did.
     pub(crate) babbles: Vec<&'static str>,
+    /// What it repeats in answers and refusals, in several forms: a key that it was sent, say.
+    pub(crate) repeats: Option<&'static str>,
     /// The only key it takes.
     pub(crate) key: Option<&'static str>,
     /// How long it thinks.
@@ -174,6 +180,10 @@ fn serve(
                 "/v1/images/generations" => drawn(&body, manners),
                 _ => None,
             };
+            let said = match manners.repeats {
+                Some(words) => said.map(|said| repeating(said, words)),
+                None => said,
+            };
             match said {
                 Some(said) if said["refused"].is_string() => {
                     let error = json!({ "error": {
@@ -223,6 +233,15 @@ fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
             answer(stream, "200 OK", "Content-Type: text/html\r\n", &page);
         }
         Trouble::OtherJson => answer(stream, "200 OK", "", "{\"object\": \"list\"}"),
+        Trouble::Address => {
+            let json = "{\"data\": [{\"url\": \"https://example.org/1.png\"}]}";
+            answer(stream, "200 OK", "", json);
+        }
+        Trouble::NoPicture => {
+            let bytes = STANDARD.encode("not a picture");
+            let json = json!({ "data": [{ "b64_json": bytes }] });
+            answer(stream, "200 OK", "", &json.to_string());
+        }
         Trouble::CutBefore => {}
         Trouble::CutInside => {
             let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {long}\r\n\r\n{json}");
@@ -304,6 +323,32 @@ fn chat(body: &Value, known: &BTreeMap<Vec<u8>, &'static str>, manners: &Manners
         }
     };
     Some(json!({ "choices": [{ "message": { "content": text } }], "usage": usage }))
+}
+
+/// An answer that says something else, too: in a refusal, between the lines of what it wrote, or in
+/// two parts that make it whole.
+fn repeating(mut said: Value, words: &str) -> Value {
+    if let Some(refused) = said["refused"].as_str() {
+        said["refused"] = json!(format!("{refused} {words}"));
+        return said;
+    }
+    let Some(message) = said.pointer_mut("/choices/0/message") else { return said };
+    if let Some(refusal) = message["refusal"].as_str() {
+        message["refusal"] = json!(format!("{refusal} {words}"));
+    } else if let Some(text) = message["content"].as_str().map(ToOwned::to_owned) {
+        message["content"] = if text.contains("A photo") {
+            // As JSON may write it.
+            let escaped = words.replace('-', "\\u002d");
+            json!(text.replace("A photo", &format!("A photo, {escaped}, {words}")))
+        } else if text.starts_with(['{', '`']) {
+            json!(text)
+        } else {
+            let (one, two) = words.split_at(words.len() / 2);
+            let basic = STANDARD.encode(format!("Basic {words}"));
+            json!([{ "text": format!("{text} {basic} {one}") }, { "text": format!("{two}?") }])
+        };
+    }
+    said
 }
 
 /// What a writer of ladders answers: attributes, levels and prompts of the built-in world.

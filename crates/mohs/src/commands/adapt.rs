@@ -20,10 +20,10 @@ use mohs_data::{
 };
 use mohs_report::{AskedRow, Summary, asked_csv};
 use mohs_score::adaptive::ladder::{
-    AdaptiveTest, AdaptiveTestFinding, Asked, Design, EstimatorKind, Ladder, LadderError,
+    AdaptiveTest, AdaptiveTestFinding, Asked, Design, EstimatorKind, Ladder, LadderError, NoClass,
     ReferenceModels, Request, Routing, RoutingRow, StrataBy, Tags, Unanswered, Width, findings,
 };
-use mohs_vision::evaluate::{self, Contender, Job, Part, Tally};
+use mohs_vision::evaluate::{self, Contender, Job, Lack, Part, Tally};
 
 use super::score::{Files, OutputArgs, finish};
 use crate::endpoint_key;
@@ -68,7 +68,7 @@ pub(crate) struct AdaptArgs {
     #[arg(long, value_name = "PATH")]
     stimuli: Option<PathBuf>,
     /// Share of the stimuli that may be asked [default: 0.25]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_number, allow_hyphen_values = true)]
     budget: Option<f64>,
     /// How stimuli are chosen [default: neyman]
     #[arg(long, value_name = "NAME")]
@@ -80,7 +80,7 @@ pub(crate) struct AdaptArgs {
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// Ask no more once the interval of the accuracy is this wide, from end to end
-    #[arg(long, value_name = "WIDTH")]
+    #[arg(long, value_name = "WIDTH", value_parser = parse_number, allow_hyphen_values = true)]
     width: Option<f64>,
     /// --width holds for every attribute
     #[arg(long, requires = "width")]
@@ -92,7 +92,8 @@ pub(crate) struct AdaptArgs {
     #[arg(long, value_name = "N")]
     level_groups: Option<usize>,
     /// What levels count in the score, from easy to hard [default: 1, 2, 4 …]
-    #[arg(long, value_name = "W,W,W", value_delimiter = ',')]
+    #[arg(long, value_name = "W,W,W", value_delimiter = ',', value_parser = parse_number,
+          allow_hyphen_values = true)]
     weights: Vec<f64>,
     /// By what stimuli are put together [default: as finely as the budget allows]
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -113,6 +114,12 @@ pub(crate) struct AdaptArgs {
     engine: EngineArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Takes any number: what it may be is for the ladder to say, as it does of a number in eval.toml.
+fn parse_number(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("expected a number, found `{text}`"))
 }
 
 /// By what stimuli are put together.
@@ -146,6 +153,11 @@ pub(crate) enum WithoutClass {
     LeftOut,
 }
 
+/// What was asked and why, in the output folder.
+const ASKED: &str = "asked.csv";
+/// What was said, in the output folder.
+const ASKED_PREDICTIONS: &str = "asked-predictions.csv";
+
 /// How often intervals should hold the truth.
 const CONFIDENCE: f64 = 0.95;
 
@@ -153,6 +165,8 @@ const CONFIDENCE: f64 = 0.95;
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     pub(crate) budget: f64,
+    /// Whether somebody said so: no design may ask more.
+    pub(crate) is_budget_given: bool,
     pub(crate) design: Design,
     pub(crate) estimator: EstimatorKind,
     pub(crate) width: Option<Width>,
@@ -169,6 +183,7 @@ impl Rules {
     pub(crate) fn new(budget: f64, seed: Seed) -> Self {
         Self {
             budget,
+            is_budget_given: false,
             design: Design::Neyman,
             estimator: EstimatorKind::ControlVariate,
             width: None,
@@ -195,6 +210,10 @@ pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
             .map_err(|error| CliError::from(error).while_doing("cannot read the evaluation"))?;
         return run_asked(args, manifest, &folder_of_stimuli(&args.tested), ui);
     }
+    if !args.tested.exists() {
+        return Err(CliError::input(format!("there is no file `{}`", args.tested.display()))
+            .hint("name an eval.toml, an ONNX file, or predictions to replay"));
+    }
     let stimuli = args.stimuli.as_deref().ok_or_else(|| {
         CliError::input("nothing says what the model is asked about")
             .hint("--stimuli PATH: a table of stimuli with the column `level`")
@@ -213,10 +232,11 @@ pub(crate) fn run(args: &AdaptArgs, ui: &Ui) -> Result<(), CliError> {
     let stimuli = stimuli_at(stimuli, &ReadOptions::default())?;
     let known = Known::read(std::slice::from_ref(&args.tested), &stimuli, ui)?;
     let model = known.model_named(args.model.as_deref())?;
-    let mut respondent = Replay::new(&known, &model, &stimuli)?;
     let rules = rules(args, &AdaptEntry::default())?;
-    let references = references(&args.references, &model, &stimuli, ui)?;
-    let tested = test(&mut respondent, &stimuli, references.as_ref(), &rules, ui)?;
+    let mut respondent = Replay::new(&known, &model, &stimuli, rules.without_class)?;
+    let references = references(&args.references, &model, &stimuli, &rules, ui)?;
+    let output = Some(&args.output);
+    let tested = test(&mut respondent, &stimuli, references.as_ref(), &rules, output, ui)?;
     report(args, tested, model, ui)
 }
 
@@ -254,7 +274,7 @@ fn run_asked(
         [] => entry.references.iter().map(|path| folder.join(path)).collect(),
         given => given.to_vec(),
     };
-    let references = references(&paths, &model, &stimuli, ui)?;
+    let references = references(&paths, &model, &stimuli, &rules, ui)?;
     let cache = match (&args.cache, args.no_cache) {
         (_, true) => None,
         (Some(cache), _) => Some(cache.clone()),
@@ -282,11 +302,14 @@ fn run_asked(
         }),
         Contender::Endpoint(remote) => {
             super::eval::introduce_remote(remote, ui);
+            super::eval::warn_unless_kept(cache.is_some(), ui);
             let key = endpoint_key::read(remote.endpoint(), remote.name().as_str())?;
+            let mut endpoint = plan.connect(remote, key)?;
+            endpoint.tell_waits(ui.teller());
             Box::new(AskedEndpoint {
                 plan: &plan,
                 remote,
-                endpoint: plan.connect(remote, key)?,
+                endpoint,
                 stimuli: &stimuli,
                 n_told: 0,
                 n_unmatched: 0,
@@ -294,7 +317,8 @@ fn run_asked(
             })
         }
     };
-    let tested = test(&mut *respondent, &stimuli, references.as_ref(), &rules, ui)?;
+    let output = Some(&args.output);
+    let tested = test(&mut *respondent, &stimuli, references.as_ref(), &rules, output, ui)?;
     report(args, tested, manifest.name.clone(), ui)
 }
 
@@ -304,6 +328,7 @@ fn test(
     stimuli: &[Stimulus],
     references: Option<&ReferenceModels>,
     rules: &Rules,
+    output: Option<&OutputArgs>,
     ui: &Ui,
 ) -> Result<Tested, CliError> {
     rules.estimator.check(&rules.design)?;
@@ -317,6 +342,11 @@ fn test(
         rules.width,
         rules.seed,
     )?;
+    check_budget(&test, rules, &ladder, ui)?;
+    // What cannot be written must not be paid for.
+    output.map_or(Ok(()), |output| {
+        output.prepare(&[ASKED, ASKED_PREDICTIONS], |found| found.adaptive_test = None)
+    })?;
     let mut replies: Vec<Reply> = Vec::new();
     for round in 1.. {
         let questions = test.next_round()?;
@@ -325,12 +355,13 @@ fn test(
         }
         ui.say(&format!("round {round}: {} stimuli", questions.len()));
         let positions: Vec<usize> = questions.iter().map(|question| question.stimulus).collect();
-        let said = respondent.ask(&positions)?;
-        check_reached(round, &said)?;
+        let is_kept = respondent.keeps_answers();
+        let said = respondent
+            .ask(&positions)
+            .and_then(|said| check_reached(round, &said, is_kept).map(|()| said))
+            .inspect_err(|_| respondent.remarks().iter().for_each(|remark| ui.say(remark)))?;
         let is_right = |(reply, idx): (&Reply, &usize)| {
-            let is_wrong = rules.without_class == WithoutClass::Wrong && reply.is_without_class();
-            let by_label = || known::is_right(&reply.prediction, &stimuli[*idx]);
-            if is_wrong { Some(false) } else { by_label() }
+            known::is_right(&reply.prediction, &stimuli[*idx], rules.without_class)
         };
         test.answer(&said.iter().zip(&positions).map(is_right).collect::<Vec<_>>());
         replies.extend(said);
@@ -342,6 +373,7 @@ fn test(
     }
     respondent.remarks().iter().for_each(|remark| ui.say(remark));
     list_without_class(&replies, rules.without_class, ui);
+    let n_of = |lack| replies.iter().filter(|reply| reply.lack == Some(lack)).count();
     let request = Request {
         model: respondent.name(),
         design: &rules.design,
@@ -349,10 +381,15 @@ fn test(
         budget: rules.budget,
         width: rules.width,
         references: references.map_or(&[], ReferenceModels::names),
+        are_strata_chosen: rules.strata.is_some(),
         confidence: CONFIDENCE,
         seed: rules.seed,
         spent: respondent.spent(),
-        are_without_class_wrong: rules.without_class == WithoutClass::Wrong,
+        no_class: NoClass {
+            n_unmatched: n_of(Lack::Unmatched),
+            n_refused: n_of(Lack::Refused),
+            are_wrong: rules.without_class == WithoutClass::Wrong,
+        },
         full: respondent.full(),
     };
     let finding = findings(&record, &request)?;
@@ -375,6 +412,35 @@ fn test(
     Ok(Tested { finding, asked, predictions })
 }
 
+/// Refuses a design that asks more than somebody said it may, and says how many it will ask.
+fn check_budget(
+    test: &AdaptiveTest<'_>,
+    rules: &Rules,
+    ladder: &Ladder,
+    ui: &Ui,
+) -> Result<(), CliError> {
+    let (n_planned, n_allowed, n_stimuli) =
+        (test.n_planned(), test.n_allowed(), ladder.n_stimuli());
+    #[expect(clippy::cast_precision_loss, reason = "counts of stimuli are far below 2^52")]
+    let share = n_planned as f64 / n_stimuli as f64;
+    let name = rules.design.name();
+    let what = format!("{n_planned} of {n_stimuli} stimuli ({:.1} %)", 100.0 * share);
+    if rules.is_budget_given && n_allowed < n_planned {
+        return Err(CliError::input(format!(
+            "the design `{name}` asks {what}, and the budget of {} allows {n_allowed}",
+            rules.budget
+        ))
+        .hint(format!(
+            "give it what it asks (--budget {:.3}), or take --design neyman, which asks what the \
+             budget allows",
+            (share * 1000.0).ceil() / 1000.0
+        )));
+    }
+    let most = if rules.width.is_some() { "at most " } else { "" };
+    ui.say(&format!("the design `{name}` asks {most}{what}"));
+    Ok(())
+}
+
 /// Says which answers name no class, the first few of them word for word.
 fn list_without_class(replies: &[Reply], rule: WithoutClass, ui: &Ui) {
     let all: Vec<&Reply> = replies.iter().filter(|reply| reply.is_without_class()).collect();
@@ -390,7 +456,7 @@ fn list_without_class(replies: &[Reply], rule: WithoutClass, ui: &Ui) {
         ui.say(&format!("  {}: {}", reply.prediction.stimulus, reply.reason()));
     }
     if MOST_SHOWN < all.len() {
-        ui.say(&format!("  and {} more; asked-predictions.csv has all", all.len() - MOST_SHOWN));
+        ui.say(&format!("  and {} more; {ASKED_PREDICTIONS} has all", all.len() - MOST_SHOWN));
     }
 }
 
@@ -402,9 +468,10 @@ pub(crate) fn replayed(
     rules: &Rules,
     ui: &Ui,
 ) -> Result<Tested, CliError> {
-    let others = known.answers(stimuli, &BTreeSet::from([model]));
+    let others = known.answers(stimuli, &BTreeSet::from([model]), rules.without_class);
     let references = ReferenceModels::new(others)?;
-    test(&mut Replay::new(known, model, stimuli)?, stimuli, Some(&references), rules, ui)
+    let mut respondent = Replay::new(known, model, stimuli, rules.without_class)?;
+    test(&mut respondent, stimuli, Some(&references), rules, None, ui)
 }
 
 /// Makes the ladder, in strata as fine as the budget allows unless they are given.
@@ -427,7 +494,7 @@ pub(crate) fn ladder(stimuli: &[Stimulus], rules: &Rules) -> Result<Ladder, CliE
     let is_free = matches!(rules.design, Design::Neyman | Design::Static { per_stratum: None });
     Ok(match rules.strata {
         Some(strata_by) => ladder.with_strata(strata_by),
-        None if is_free => ladder.with_strata_for(rules.budget)?,
+        None if is_free => ladder.with_strata_for(rules.budget, rules.width)?,
         None => ladder,
     })
 }
@@ -436,13 +503,14 @@ fn references(
     paths: &[PathBuf],
     model: &str,
     stimuli: &[Stimulus],
+    rules: &Rules,
     ui: &Ui,
 ) -> Result<Option<ReferenceModels>, CliError> {
     if paths.is_empty() {
         return Ok(None);
     }
     let known = Known::read(paths, stimuli, ui)?;
-    let others = known.answers(stimuli, &BTreeSet::from([model]));
+    let others = known.answers(stimuli, &BTreeSet::from([model]), rules.without_class);
     if others.is_empty() {
         return Err(CliError::input("the references hold no model but the one under test")
             .hint("give predictions of other models with --references"));
@@ -480,8 +548,10 @@ fn rules(args: &AdaptArgs, entry: &AdaptEntry) -> Result<Rules, CliError> {
     let list = |given: &[String], otherwise: &[String]| {
         if given.is_empty() { otherwise.to_vec() } else { given.to_vec() }
     };
+    let budget = args.budget.or(entry.budget);
     Ok(Rules {
-        budget: args.budget.or(entry.budget).unwrap_or(0.25),
+        budget: budget.unwrap_or(0.25),
+        is_budget_given: budget.is_some(),
         design,
         estimator,
         width,
@@ -506,10 +576,10 @@ fn report(args: &AdaptArgs, tested: Tested, title: String, ui: &Ui) -> Result<()
     let n_failed = tested.asked.iter().filter(|row| row.is_right.is_none()).count();
     if let Some(folder) = args.output.folder() {
         crate::folder::make(folder)?;
-        write_all(&folder.join("asked-predictions.csv"), &tested.predictions)?;
+        write_all(&folder.join(ASKED_PREDICTIONS), &tested.predictions)?;
     }
     let files = Files {
-        others: vec![("asked.csv".to_owned(), asked_csv(&tested.asked).into_bytes())],
+        others: vec![(ASKED.to_owned(), asked_csv(&tested.asked).into_bytes())],
         ..Files::default()
     };
     let summary = Summary {
@@ -519,7 +589,7 @@ fn report(args: &AdaptArgs, tested: Tested, title: String, ui: &Ui) -> Result<()
     finish(summary, &files, &args.output, ui)?;
     if 0 < n_failed {
         return Err(CliError::partly(format!("{n_failed} stimuli have no answer"))
-            .hint("asked-predictions.csv says why"));
+            .hint(format!("{ASKED_PREDICTIONS} says why")));
     }
     Ok(())
 }
@@ -547,7 +617,9 @@ impl From<LadderError> for CliError {
             LadderError::NoOrder { .. } => {
                 cli.hint("name them from easy to hard with --levels A,B,C")
             }
-            LadderError::TooManyGroups { .. } => cli.hint("give a smaller --level-groups"),
+            LadderError::TooManyGroups { .. } => {
+                cli.hint("--level-groups is a number from 1 to that of the levels")
+            }
             LadderError::Weights { .. } => cli.hint("e.g. --weights 1,2,4"),
             LadderError::Budget { .. } => cli.hint("write a share, e.g. 0.25, not a percentage"),
             LadderError::TooFew { .. } => {
@@ -561,6 +633,9 @@ impl From<LadderError> for CliError {
                 cli.hint("put levels together with --level-groups 3, or give [adapt.gre] in eval.toml")
             }
             LadderError::CoarseStrata => cli.hint("leave --strata away"),
+            LadderError::BadRouting { .. } => {
+                cli.hint("the table is [adapt.gre] in eval.toml; rows ascend by their points")
+            }
             LadderError::NoRow { .. } => {
                 cli.hint("the first row of [adapt.gre] should have from = 0")
             }

@@ -11,17 +11,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use mohs_data::format::{TableWriter, atomic, folder_of_stimuli};
-use mohs_data::{Label, Manifest, MinEpsilon, Seed};
+use mohs_data::{Label, Manifest, MinEpsilon, Seed, Stimulus, nearest};
 use mohs_vision::engine::Engine;
 use mohs_vision::evaluate::side_table::cell;
-use mohs_vision::evaluate::{self, Candidate, Part};
+use mohs_vision::evaluate::{self, Candidate, EvaluateError, ModelProblem, Part};
+use mohs_vision::labels::LabelError;
 use mohs_vision::min_epsilon::{
-    self, AttemptRow, Delivered, ExampleWriter, MinEpsilonError, Mode, Noise,
+    self, AttemptRow, Delivered, ExampleWriter, MinEpsilonError, Mode, Noise, is_for_examples,
 };
 use mohs_vision::network::NetworkError;
 use mohs_vision::probe::attack::white_box::WhiteBoxError;
 use mohs_vision::probe::attack::{Preset, SettingError};
 
+use super::adapt::known::some;
 use super::eval::stimuli_of;
 use super::import::{check_output, check_overwrites_none};
 use super::score::parse_mapping;
@@ -119,7 +121,7 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     models: Option<Vec<String>>,
     /// Attack only the first pictures
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     limit: Option<NonZeroUsize>,
     /// Seed of random starts, noise and the audit
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -128,11 +130,11 @@ pub(crate) struct AttackArgs {
     #[arg(long, value_enum, default_value_t = NoiseArg::Common)]
     noise: NoiseArg,
     /// Pictures at work at the same time: memory, not results
-    #[arg(long, default_value = "16", value_name = "N")]
+    #[arg(long, default_value = "16", value_name = "N", value_parser = parse_count)]
     batch: NonZeroUsize,
     /// Pictures that the engine gets at once; more are quicker on a GPU, but rows may then depend
     /// on --batch and --threads
-    #[arg(long, default_value = "1", value_name = "N")]
+    #[arg(long, default_value = "1", value_name = "N", value_parser = parse_count)]
     engine_batch: NonZeroUsize,
     /// Where attempts are kept [default: .mohs-cache beside the model]
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
@@ -175,6 +177,10 @@ fn parse_share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("expected a share from 0 to 1, found `{text}`"))
 }
 
+fn parse_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 1 on, found `{text}`"))
+}
+
 const CACHE: &str = ".mohs-cache";
 
 pub(crate) fn run(args: &AttackArgs, ui: &Ui) -> Result<(), CliError> {
@@ -197,7 +203,8 @@ pub(crate) fn run(args: &AttackArgs, ui: &Ui) -> Result<(), CliError> {
         decoders: NonZeroUsize::MIN,
         cache: None,
     };
-    let checked = evaluate::plan(job, Part::All, &engine)?;
+    let checked = evaluate::plan(job, Part::All, &engine)
+        .map_err(|error| refused(error, &stimuli, &stimuli_path))?;
     if let Some(remote) = checked.remotes().first() {
         let message = format!("the model `{}` is behind an endpoint", remote.name());
         return Err(CliError::input(message)
@@ -233,6 +240,33 @@ pub(crate) fn run(args: &AttackArgs, ui: &Ui) -> Result<(), CliError> {
     let account = attack_all(&jobs, &candidates, &engine, ui)?;
     ui.data(account.shown(args.format)?.as_bytes())?;
     account.complaint().map_or(Ok(()), Err)
+}
+
+/// Says which stimulus a model cannot be asked about, and what to type.
+fn refused(error: EvaluateError, stimuli: &[Stimulus], path: &Path) -> CliError {
+    let unknown = match &error {
+        EvaluateError::Model { source, .. } => match source.as_ref() {
+            ModelProblem::Labels(LabelError::UnknownLabel { label, .. }) => Some(label.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let cli = CliError::from(error);
+    let place = unknown.and_then(|label| stimuli.iter().position(|one| one.label == label));
+    match place {
+        None => cli,
+        Some(idx) => cli
+            .cause(format!(
+                "the first stimulus with it is `{}`, row {} of {}",
+                stimuli[idx].id,
+                idx + 1,
+                path.display()
+            ))
+            .hint(
+                "here: --classes FILE names the model's classes, --answer says how they become \
+                 labels, and --map label=COLUMN takes another column of the stimuli",
+            ),
+    }
 }
 
 /// Refuses outputs that cannot be written or are among the files read.
@@ -271,10 +305,7 @@ fn check_files(args: &AttackArgs, request: &Request, stimuli: &Path) -> Result<(
         .hint("end its name in .csv"));
     }
     if let Some(examples) = &args.examples {
-        if examples.exists()
-            && !folder::is_empty(examples)
-            && !examples.join("examples.csv").exists()
-        {
+        if examples.is_dir() && !is_for_examples(examples) {
             return Err(CliError::input(format!(
                 "the folder `{}` holds something else than examples",
                 examples.display()
@@ -351,7 +382,7 @@ fn attack_all(
         Some(path) => Some(TableWriter::<MinEpsilon>::create(path, Vec::new().into())?),
         None => None,
     };
-    let mut examples = args.examples.as_deref().map(ExampleWriter::new);
+    let mut examples = args.examples.as_deref().map(ExampleWriter::begin).transpose()?;
     let mut trace =
         "model,stimulus,attack,goal,epsilon,reached,margin,least,n_forward,n_gradient\n".to_owned();
     let mut account = Account::new(jobs.request, args, engine);
@@ -435,11 +466,17 @@ impl From<MinEpsilonError> for CliError {
                 .hint("`square` asks for answers only: --attacks square"),
             MinEpsilonError::NotTargetable { .. } => Self::input(error.to_string())
                 .hint("leave it out of --attacks, or leave --target away"),
-            MinEpsilonError::UnknownTarget { .. } => {
-                Self::input(error.to_string()).hint("--target takes a label as the stimuli have it")
+            MinEpsilonError::UnknownTarget { ref found, ref known } => {
+                let names: Vec<&str> = known.iter().map(Label::as_str).collect();
+                Self::input(error.to_string()).hint(match nearest(found.as_str(), names.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("its labels are: {}", some(&names)),
+                })
             }
             MinEpsilonError::TooFewLabels { .. } => Self::input(error.to_string())
                 .hint("a model with one output, such as a sigmoid, needs a second one: 1 − p"),
+            MinEpsilonError::TooFewForRatio { attack, .. } => Self::input(error.to_string())
+                .hint(format!("--set {attack}.loss=ce or --set {attack}.loss=margin")),
             MinEpsilonError::NoTruth => {
                 Self::input(error.to_string()).hint("name the classes with --classes FILE")
             }

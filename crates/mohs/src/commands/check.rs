@@ -15,7 +15,7 @@ use mohs_vision::network::Network;
 use mohs_vision::pixels;
 use rayon::prelude::*;
 
-use crate::commands::serve::{launch_error, warn_of_exposures};
+use crate::commands::serve::{launch_error, warn_of_design};
 use crate::commands::{eval, prepare};
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -149,7 +149,7 @@ fn check_hosting(
         hosted::check(&folder, study, &not_prepared(study, stimuli)).map(|_| ())
     };
     checked.map_err(|error| launch_error(error).while_doing("`mohs serve` would refuse it"))?;
-    warn_of_exposures(study, ui);
+    warn_of_design(study, stimuli.len(), ui);
     Ok(())
 }
 

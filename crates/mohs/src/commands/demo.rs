@@ -219,7 +219,7 @@ fn simulate(study: &Study, recipes: &[Recipe], stimuli: &[Stimulus], seed: Seed)
 }
 
 fn say_goodbye(output: &Path, started: Instant, ui: &Ui) {
-    let folder = output.display();
+    let folder = folder::quoted(output);
     ui.say(&format!(
         "\ndone in {:.0} s. Open {folder}/report.html in a browser.\n\n\
          Try next:\n  \

@@ -142,13 +142,14 @@ pub(crate) fn run(args: &EvalArgs, ui: &Ui) -> Result<(), CliError> {
         cache: cache.as_deref(),
     };
     let plan = evaluate::plan(job, part, &engine)?;
+    let on = running(&plan, &engine)
+        .map(|engine| format!(", on {} {}", engine.name(), engine.version()));
     ui.say(&format!(
-        "models: {}, stimuli: {}, probes: {}, on {} {}",
+        "models: {}, stimuli: {}, probes: {}{}",
         plan.contenders().len(),
         plan.stimuli().len(),
         plan.probes().len(),
-        engine.name(),
-        engine.version()
+        on.unwrap_or_default()
     ));
     for contender in plan.contenders() {
         match contender {
@@ -159,6 +160,9 @@ pub(crate) fn run(args: &EvalArgs, ui: &Ui) -> Result<(), CliError> {
     if args.dry_run {
         return dry_run(&plan, &output, args.format, ui);
     }
+    if plan.contenders().iter().any(|one| matches!(one, Contender::Endpoint(_))) {
+        warn_unless_kept(cache.is_some(), ui);
+    }
     let account = run_all(&plan, &manifest, &folder, &output, &engine, ui)?;
     ui.say(&format!("written: {}", output.display()));
     let text = match args.format {
@@ -167,7 +171,13 @@ pub(crate) fn run(args: &EvalArgs, ui: &Ui) -> Result<(), CliError> {
         Format::Csv => account.csv(),
     };
     ui.data(text.as_bytes())?;
-    account.complaint().map_or(Ok(()), Err)
+    account.complaint(cache.is_some()).map_or(Ok(()), Err)
+}
+
+/// The engine, unless all models are behind endpoints.
+fn running<'e>(plan: &Plan<'_>, engine: &'e Engine) -> Option<&'e Engine> {
+    let is_here = |contender: &Contender<'_>| matches!(contender, Contender::Network(_));
+    plan.contenders().iter().any(is_here).then_some(engine)
 }
 
 /// The stimuli of a manifest.
@@ -218,6 +228,15 @@ pub(super) fn introduce_remote(remote: &Remote, ui: &Ui) {
     ));
 }
 
+/// Says that what is paid for will be forgotten, where it will be.
+pub(super) fn warn_unless_kept(is_kept: bool, ui: &Ui) {
+    if !is_kept {
+        ui.say(
+            "--no-cache: no answer is kept, and another run asks and pays for all of them again",
+        );
+    }
+}
+
 fn dry_run(plan: &Plan<'_>, output: &Path, format: Format, ui: &Ui) -> Result<(), CliError> {
     let mut rows = Vec::new();
     for contender in plan.contenders() {
@@ -246,7 +265,7 @@ fn run_all(
 ) -> Result<Account, CliError> {
     let started = Instant::now();
     let mut writer = TableWriter::<Prediction>::create_in_view(output, Vec::new().into())?;
-    let mut account = Account::new(plan, manifest, output, engine);
+    let mut account = Account::new(plan, manifest, output, running(plan, engine));
     let mut flushed = Instant::now();
     for (idx, contender) in plan.contenders().into_iter().enumerate() {
         let started = Instant::now();
@@ -268,8 +287,12 @@ fn run_all(
             }
             Contender::Endpoint(remote) => {
                 let key = endpoint_key::read(remote.endpoint(), remote.name().as_str())?;
-                let endpoint = plan.connect(remote, key)?;
-                (plan.ask(remote, &endpoint, write)?, Some(endpoint.tally()))
+                let mut endpoint = plan.connect(remote, key)?;
+                endpoint.tell_waits(ui.teller());
+                let asked = plan.ask(remote, &endpoint, write).inspect_err(|_| {
+                    ui.say(account::paid(remote.name(), &endpoint.tally()).trim_end());
+                });
+                (asked?, Some(endpoint.tally()))
             }
         };
         bar.finish_and_clear();

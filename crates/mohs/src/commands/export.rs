@@ -11,6 +11,7 @@ use mohs_data::{Checks, FileError, Problem, Trial, check};
 
 use super::import::{check_output, check_overwrites_none};
 use crate::error::CliError;
+use crate::folder::files_of_study;
 use crate::ui::Ui;
 
 /// Write trials for other tools
@@ -18,6 +19,7 @@ use crate::ui::Ui;
 #[command(after_help = "\
 Examples:
   mohs export my-study --to csv --output trials.csv          what `mohs serve` collected
+  mohs export my-study --to sessions --output sessions.csv   who finished, with completion codes
   mohs export my-study --to jsonl --output events.jsonl      everything pages said, with hashes
   mohs export trials.parquet --to csv --output trials.csv
   mohs export trials.csv --to bids --output my-study-bids --name \"My study\"
@@ -33,7 +35,7 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: ExportFormat,
-    /// Where to write: a file for csv, parquet and jsonl, a new folder for bids and psych-ds
+    /// Where to write: a file for csv, parquet, sessions and jsonl, a new folder for bids and psych-ds
     #[arg(long, short, value_name = "PATH")]
     output: PathBuf,
     /// Name of the data set [default: the name of the file]
@@ -54,6 +56,8 @@ enum ExportFormat {
     Csv,
     /// The same as Parquet
     Parquet,
+    /// Sessions of a hosted study with their completion codes, as CSV
+    Sessions,
     /// Raw events of a hosted study, one a line
     Jsonl,
     /// BIDS: one events file per participant, session and task
@@ -63,22 +67,34 @@ enum ExportFormat {
 }
 
 pub(crate) fn run(args: &ExportArgs, ui: &Ui) -> Result<(), CliError> {
-    if matches!(args.to, ExportFormat::Csv | ExportFormat::Parquet) {
-        check_output(&args.output)?;
+    if matches!(args.to, ExportFormat::Csv | ExportFormat::Parquet | ExportFormat::Sessions) {
         check_kind(args)?;
+        check_output(&args.output)?;
     }
     check_overwrites_none(&args.output, [&args.trials])?;
+    // Whatever is exported: beside the output may lie what a study is made of.
+    let around = [args.trials.parent(), Some(args.trials.as_path()), args.output.parent()];
+    let studies = around.into_iter().flatten().chain(args.output.ancestors().nth(2));
+    check_overwrites_none(&args.output, &studies.flat_map(files_of_study).collect::<Vec<_>>())?;
     if let Some(place) = hosted::place(&args.trials)? {
         return hosted::run(args, &place, ui);
     }
-    if args.to == ExportFormat::Jsonl {
-        return Err(CliError::input("a file of trials has no events")
+    let missing = match args.to {
+        ExportFormat::Jsonl => Some("events"),
+        ExportFormat::Sessions => Some("completion codes"),
+        _ => None,
+    };
+    if let Some(missing) = missing {
+        return Err(CliError::input(format!("a file of trials has no {missing}"))
             .hint("name the folder or database of a hosted study"));
     }
     let checks = Checks { options: ReadOptions::default(), ..Checks::default() };
     let trials: Vec<Trial> = check::read_trials(&args.trials, &checks).map_err(mapped_by_import)?;
     match args.to {
-        ExportFormat::Csv | ExportFormat::Parquet | ExportFormat::Jsonl => {
+        ExportFormat::Csv
+        | ExportFormat::Parquet
+        | ExportFormat::Sessions
+        | ExportFormat::Jsonl => {
             write_all(&args.output, &trials)?;
         }
         ExportFormat::Bids => bids::write(&args.output, &trials, &about(args, &trials))?,
@@ -98,12 +114,11 @@ fn mapped_by_import(mut error: FileError) -> FileError {
 
 /// Makes sure that the ending says the same as `--to`.
 fn check_kind(args: &ExportArgs) -> Result<(), CliError> {
-    let is_csv = args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-    if is_csv == (args.to == ExportFormat::Csv) {
+    let ending = if args.to == ExportFormat::Parquet { "parquet" } else { "csv" };
+    if args.output.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)) {
         return Ok(());
     }
-    let ending = if is_csv { ".parquet" } else { ".csv" };
-    Err(CliError::input(format!("`{}` should end in {ending}", args.output.display()))
+    Err(CliError::input(format!("`{}` should end in .{ending}", args.output.display()))
         .hint("the ending of a file says how it is written; let it agree with --to"))
 }
 

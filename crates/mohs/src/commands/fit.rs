@@ -147,7 +147,7 @@ pub(crate) fn run(args: &FitArgs, ui: &Ui) -> Result<(), CliError> {
         let line = book.add(&epoch, plan.epochs, seconds)?;
         book.save(&fit)?;
         bar.set_message(format!("epoch {}", epoch.number));
-        bar.suspend(|| ui.say(&line));
+        ui.say(&line);
         started = Instant::now();
     }
     bar.finish_and_clear();

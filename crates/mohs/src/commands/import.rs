@@ -190,8 +190,9 @@ pub(super) fn check_output(output: &Path) -> Result<(), CliError> {
     if ["csv", "parquet", "pq"].contains(&ending.as_str()) {
         return Ok(());
     }
+    let found = if ending.is_empty() { "no ending".into() } else { format!("`.{ending}`") };
     Err(CliError::input(format!(
-        "`{}` should end in .csv or .parquet, found `.{ending}`",
+        "`{}` should end in .csv or .parquet, found {found}",
         output.display()
     ))
     .hint("the ending of a file says how it is written"))

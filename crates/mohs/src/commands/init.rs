@@ -107,7 +107,7 @@ fn start(task: Task, args: &StudyArgs, ui: &Ui) -> Result<(), CliError> {
     let study = output.join("study.toml");
     atomic::write_file(&study, template::study(task, &name_of(output), &stimuli).as_bytes())?;
     Study::read(&study)?;
-    let shown = output.display();
+    let shown = folder::quoted(output);
     let simulate = match task {
         Task::Flash => {
             format!("\n  mohs simulate {shown}/study.toml       how many participants do you need?")

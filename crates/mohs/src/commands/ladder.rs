@@ -15,13 +15,13 @@ mod units;
 mod world;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use mohs_data::format::{atomic, write_all};
+use mohs_data::format::{ReadOptions, atomic, read_stimuli, write_all};
 use mohs_data::{Stimulus, plain_name, review as reviews};
 use mohs_vision::pixels::{self, Rgb8, thumbnail};
-use mohs_vision::world::{Attribute, contact_sheet};
+use mohs_vision::world::{Attribute, NamedRow, named_sheet};
 
 use crate::error::CliError;
 use crate::folder;
@@ -65,8 +65,58 @@ fn parse_attribute(name: &str) -> Result<Attribute, String> {
     })
 }
 
+/// What a ladder is made of: one folder holds one kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    World,
+    Photos,
+    Drawn,
+}
+
+impl Kind {
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::World => "a ladder of the built-in world",
+            Kind::Photos => "a ladder of photos",
+            Kind::Drawn => "a drawn ladder",
+        }
+    }
+
+    /// Returns the kind of ladder in a folder, by what only that kind leaves there; `None` where
+    /// nothing was made yet.
+    fn of(output: &Path) -> Option<Kind> {
+        if [generate::PAID, generate::PLAN].iter().any(|name| output.join(name).exists()) {
+            return Some(Kind::Drawn);
+        }
+        if output.join(photos::LEFT_OUT).exists() {
+            return Some(Kind::Photos);
+        }
+        let rows = std::fs::read_dir(output.join(units::FOLDER)).ok()?.flatten();
+        let mut tables = rows.map(|row| row.path()).filter(|path| path.extension().is_some());
+        let text = std::fs::read_to_string(tables.next()?).ok()?;
+        let header = text.lines().next().unwrap_or_default();
+        let is_photo = header.split(',').any(|column| column == photos::SOURCE);
+        Some(if is_photo { Kind::Photos } else { Kind::World })
+    }
+}
+
+/// Refuses a folder that holds another kind of ladder: its pictures would be replaced.
+fn check_kind(output: &Path, kind: Kind) -> Result<(), CliError> {
+    match Kind::of(output).filter(|found| *found != kind) {
+        None => Ok(()),
+        Some(found) => Err(CliError::input(format!(
+            "`{}` holds {}, and {} would replace its pictures",
+            output.display(),
+            found.noun(),
+            kind.noun()
+        ))
+        .hint("name another folder; nothing was written")),
+    }
+}
+
 /// Makes the folders of a ladder; refuses a folder that holds something else.
-fn make_folders(output: &Path, names: &[&str]) -> Result<(), CliError> {
+fn make_folders(output: &Path, kind: Kind, names: &[&str]) -> Result<(), CliError> {
+    check_kind(output, kind)?;
     if !folder::is_empty(output) && !output.join(units::FOLDER).is_dir() {
         return Err(CliError::input(format!("`{}` is not empty and no ladder", output.display()))
             .hint("name a new folder, or one in which a ladder was begun; nothing was written"));
@@ -75,6 +125,29 @@ fn make_folders(output: &Path, names: &[&str]) -> Result<(), CliError> {
         folder::make(&output.join(name))?;
     }
     Ok(())
+}
+
+/// Removes those folders of a ladder that nothing was written into, and the ladder where that was
+/// all.
+fn remove_empty(output: &Path) {
+    for name in ["stimuli", "contact", "masks"] {
+        // One that holds something stays.
+        let _ = std::fs::remove_dir(output.join(name));
+    }
+    if folder::holds_only(output, &[units::FOLDER]) {
+        let _ = std::fs::remove_dir(output.join(units::FOLDER));
+        let _ = std::fs::remove_dir(output);
+    }
+}
+
+/// Each of them once, however often it was named.
+fn once<T: PartialEq>(named: Vec<T>) -> Vec<T> {
+    named.into_iter().fold(Vec::new(), |mut kept, one| {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+        kept
+    })
 }
 
 /// Everything that was made, rejected or not.
@@ -99,9 +172,13 @@ fn write_tables(output: &Path, made: &[Stimulus]) -> Result<usize, CliError> {
     Ok(used.len())
 }
 
-/// Writes the tables and says what to do next.
+/// Writes the tables and says what to do next, if there is anything to look at.
 fn finish(output: &Path, made: &[Stimulus], n_new: usize, ui: &Ui) -> Result<(), CliError> {
     let n_used = write_tables(output, made)?;
+    if made.is_empty() {
+        ui.say("No picture was made.");
+        return Ok(());
+    }
     let shown = output.display();
     let rejected = match made.len() - n_used {
         0 => String::new(),
@@ -117,8 +194,9 @@ fn finish(output: &Path, made: &[Stimulus], n_new: usize, ui: &Ui) -> Result<(),
     Ok(())
 }
 
-/// A row of a contact sheet: where it starts, and the pictures from easy to hard.
+/// A row of a contact sheet: what it is called, where it starts, and the pictures from easy to hard.
 struct SheetRow {
+    name: String,
     first: Option<Rgb8>,
     stimuli: Vec<Stimulus>,
 }
@@ -128,25 +206,84 @@ const MOST_ROWS: usize = 40;
 /// Side of a picture on a sheet.
 const SHOWN_SIDE: u32 = 128;
 
-/// Writes one sheet per attribute.
+/// Writes one sheet per attribute, and removes those of attributes that have no rows any more.
 fn write_sheets(output: &Path, rows: &[(String, SheetRow)]) -> Result<(), CliError> {
-    let attributes: BTreeSet<&String> = rows.iter().map(|(attribute, _)| attribute).collect();
+    let attributes: BTreeSet<&str> = rows.iter().map(|(attribute, _)| attribute.as_str()).collect();
+    let path_of = |attribute: &str| output.join("contact").join(plain_name(attribute) + ".png");
+    for gone in Attribute::ALL.iter().filter(|own| !attributes.contains(own.name())) {
+        let _ = std::fs::remove_file(path_of(gone.name()));
+    }
     for attribute in attributes {
-        let mut pictures = Vec::new();
-        let mut n_columns = 0;
         let own = rows.iter().filter(|(other, _)| other == attribute).map(|(_, row)| row);
+        let mut named = Vec::new();
         for row in own.take(MOST_ROWS) {
-            pictures.extend(row.first.clone());
+            let first = row.first.iter().map(|picture| ("photo".to_owned(), picture.clone()));
+            let mut pictures: Vec<(String, Rgb8)> = first.collect();
             for stimulus in &row.stimuli {
                 let picture = pixels::read(&output.join(&stimulus.file))?;
-                pictures.push(thumbnail(&picture, SHOWN_SIDE));
+                pictures.push((caption(stimulus), thumbnail(&picture, SHOWN_SIDE)));
             }
-            n_columns = row.stimuli.len() + usize::from(row.first.is_some());
+            named.push(NamedRow { name: row.name.clone(), pictures });
         }
-        if !pictures.is_empty() {
-            let path = output.join("contact").join(format!("{}.png", plain_name(attribute)));
-            atomic::write_file(&path, &contact_sheet(&pictures, n_columns).to_png())?;
+        if named.iter().any(|row| !row.pictures.is_empty()) {
+            atomic::write_file(&path_of(attribute), &named_sheet(&named).to_png())?;
         }
     }
     Ok(())
+}
+
+/// Step and level of a picture.
+fn caption(stimulus: &Stimulus) -> String {
+    let step = stimulus.extra.get("step").unwrap_or_default();
+    let level = stimulus.level.as_deref().unwrap_or_default();
+    format!("{step} {level}").trim().to_owned()
+}
+
+/// Removes the pictures and masks of an earlier run that are not among those of this one, except
+/// those that `is_kept`; returns how many pictures that are.
+///
+/// Only what `made.csv` lists was made here, and only in these two folders.
+fn remove_unlisted(
+    output: &Path,
+    made: &[Stimulus],
+    is_kept: impl Fn(&Stimulus) -> bool,
+) -> Result<usize, CliError> {
+    let table = output.join(MADE);
+    if !table.is_file() {
+        return Ok(0);
+    }
+    let files = |stimuli: &[Stimulus]| -> BTreeSet<PathBuf> {
+        let of = |stimulus: &Stimulus| [Some(stimulus.file.clone()), stimulus.mask.clone()];
+        stimuli.iter().flat_map(of).flatten().collect()
+    };
+    let mut earlier = read_stimuli(&table, &ReadOptions::default())?;
+    earlier.retain(|stimulus| !is_kept(stimulus));
+    let own = |file: &Path| {
+        ["stimuli", "masks"].iter().any(|folder| file.parent() == Some(Path::new(folder)))
+    };
+    let kept = files(made);
+    let mut n_removed = 0;
+    for file in files(&earlier).difference(&kept).filter(|file| own(file)) {
+        let is_removed = std::fs::remove_file(output.join(file)).is_ok();
+        n_removed += usize::from(is_removed && file.starts_with("stimuli"));
+    }
+    Ok(n_removed)
+}
+
+/// Says which decisions of a review do not hold any more.
+fn say_forgotten(n_forgotten: usize, ui: &Ui) {
+    if 0 < n_forgotten {
+        ui.say(&format!(
+            "pictures that were looked at and are others now: {n_forgotten}; `mohs ladder review` asks again"
+        ));
+    }
+}
+
+/// Says what was removed.
+fn say_removed(n_removed: usize, ui: &Ui) {
+    if 0 < n_removed {
+        ui.say(&format!(
+            "{n_removed} pictures of an earlier run are not part of this one: removed"
+        ));
+    }
 }

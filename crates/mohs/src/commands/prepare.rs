@@ -134,11 +134,52 @@ pub(crate) fn check(study: &Path) -> Result<Option<(PathBuf, String)>, CliError>
     }
     let expected: Vec<Prepared> = known.into_iter().flatten().flatten().collect();
     if expected != rows {
-        let (n, found) = (expected.len(), rows.len());
-        return Err(stale(format!("{n} rows should stand in it, found {found} or others")));
+        let stale = stale(difference(&expected, &rows));
+        // It would be refused after that, too.
+        return Err(match refuse_flashes(&workshop.study, &expected) {
+            Ok(()) => stale,
+            Err(flashes) => {
+                let hints = flashes.hints().to_vec();
+                let stale = stale.cause(flashes.message());
+                hints.into_iter().fold(stale, CliError::hint)
+            }
+        });
     }
     refuse_flashes(&workshop.study, &rows)?;
     Ok(Some((table.clone(), account(&rows))))
+}
+
+/// Says what of a table is not as it should be. The two must differ.
+fn difference(expected: &[Prepared], found: &[Prepared]) -> String {
+    if expected.len() != found.len() {
+        return format!("{} rows should stand in it, found {}", expected.len(), found.len());
+    }
+    let n_all = found.len();
+    let differing: Vec<_> = expected.iter().zip(found).filter(|(a, b)| a != b).collect();
+    let Some((expected, found)) = differing.first() else { return "its rows differ".into() };
+    let id = &expected.stimulus;
+    let text = |value: Option<&str>| value.unwrap_or("none").to_owned();
+    let number = |value: Option<f64>| value.map_or("none".into(), |value| value.to_string());
+    let columns = [
+        ("stimulus", id.to_string(), found.stimulus.to_string()),
+        ("label", expected.label.to_string(), found.label.to_string()),
+        ("condition", text(expected.condition.as_deref()), text(found.condition.as_deref())),
+        ("image", expected.image.clone(), found.image.clone()),
+        ("mask", text(expected.mask.as_deref()), text(found.mask.as_deref())),
+        ("source", expected.source.clone(), found.source.clone()),
+        ("attribute", text(expected.attribute.as_deref()), text(found.attribute.as_deref())),
+        ("level", text(expected.level.as_deref()), text(found.level.as_deref())),
+        ("side_px", expected.side_px.to_string(), found.side_px.to_string()),
+        ("flashes", number(expected.flashes), number(found.flashes)),
+    ];
+    let first = columns.iter().find(|(_, expected, found)| expected != found);
+    let what = first.map_or("other columns differ".into(), |(column, expected, found)| {
+        format!("its `{column}` should be {expected}, found {found}")
+    });
+    match differing.len() {
+        1 => format!("the row of `{id}` differs: {what}"),
+        n => format!("{n} of {n_all} rows differ; of `{id}`, {what}"),
+    }
 }
 
 impl PreparedStudy {

@@ -101,6 +101,49 @@ fn every_design_runs_and_a_width_asks_less() {
 }
 
 #[test]
+fn a_design_that_asks_more_than_the_budget_is_refused_and_says_what_it_asks() {
+    let place = ladder();
+    for (design, budget, enough, what) in [
+        ("gre", "0.2", "0.25", "the design `gre` asks 90 of 360 stimuli (25.0 %)"),
+        ("gre-appendix", "0.24", "0.25", "the design `gre-appendix` asks 90 of 360"),
+        ("static-4", "0.25", "0.334", "the design `static-4` asks 120 of 360 stimuli (33.3 %)"),
+    ] {
+        let refused = adapt(&place, &["--design", design, "--budget", budget]);
+        assert_eq!(refused.code(), 2, "{}", refused.all());
+        let said = refused.stderr();
+        assert!(said.contains(what) && said.contains("allows"), "{said}");
+        assert!(
+            said.contains(&format!("--budget {:.3}", enough.parse::<f64>().unwrap())),
+            "{said}"
+        );
+        adapt(&place, &["--design", design, "--budget", enough, "--quiet"]).ok();
+        // Nobody said a budget: it is said how many there will be.
+        let free = adapt(&place, &["--design", design]).ok();
+        let said = free.stderr();
+        let (before, _) = said.split_once("round 1:").expect("a first round");
+        assert!(before.contains(what), "{said}");
+    }
+}
+
+#[test]
+fn a_reference_that_refused_counts_as_a_replay_does() {
+    let place = ladder();
+    let refused = |row: &str| match row.strip_suffix(",something else") {
+        Some(row) if row.starts_with("m1") => format!("{row},,refused to answer: “no”\n"),
+        _ => format!("{row},\n"),
+    };
+    let rows = place.read("predictions.csv");
+    let (header, rows) = rows.split_once('\n').unwrap();
+    let rows: String = rows.lines().map(refused).collect();
+    place.write("refused.csv", format!("{header},reason\n{rows}"));
+    let found = |references: &str| {
+        let more = ["--references", references, "--format", "json", "--quiet"];
+        test_of(&adapt(&place, &more).ok())
+    };
+    assert_eq!(found("predictions.csv"), found("refused.csv"));
+}
+
+#[test]
 fn mistakes_are_named() {
     let place = ladder();
     let all: Vec<String> = [
@@ -116,6 +159,23 @@ fn mistakes_are_named() {
     .map(|more| format!("{}\n{}", more.join(" "), adapt(&place, more).all()))
     .collect();
     insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn numbers_that_are_none_or_below_zero_are_said_in_our_words() {
+    let place = ladder();
+    for (more, expected) in [
+        (["--width", "-0.1"], "the width should be between 0 and 1, found -0.1"),
+        (["--width", "wide"], "expected a number, found `wide`"),
+        (["--width", "nan"], "expected a number, found `nan`"),
+        (["--budget", "-1"], "the budget should be a share above 0 and at most 1, found -1"),
+        (["--weights", "-1,2,3"], "weights, one per level and none negative, found -1, 2, 3"),
+        (["--weights", "1,two,3"], "expected a number, found `two`"),
+    ] {
+        let ran = adapt(&place, &more);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        assert!(ran.stderr().contains(expected), "{}", ran.all());
+    }
 }
 
 #[test]
@@ -206,6 +266,20 @@ fn designs_are_compared_on_simulated_models() {
     assert!(place.read("designs.json").contains("\"n_resamples\": 3"));
     let refused = place.run(&["simulate", "ladder", "--replay", "predictions.csv"]);
     assert_eq!(refused.code(), 2);
+}
+
+#[test]
+fn designs_that_ask_more_than_there_is_are_left_out_with_a_line() {
+    let place = Place::new();
+    let args = ["simulate", "ladder", "--resamples", "2", "--classes", "3", "--short", "--budget"];
+    let whole = place.run(&[&args[..], &["1"]].concat()).ok();
+    let said = whole.stderr();
+    assert!(said.contains("the design `gre` is left out: "), "{said}");
+    assert_eq!(said.matches("is left out").count(), 1, "{said}");
+    assert!(whole.stdout().contains("neyman") && !whole.stdout().contains("gre"));
+    let none = place.run(&[&args[..], &["2"]].concat());
+    assert_eq!(none.code(), 2);
+    assert!(none.stderr().contains("the budget should be a share above 0"), "{}", none.all());
 }
 
 /// Real networks on real pictures: whatever the design, nothing is off by much, and ours is nearer

@@ -96,9 +96,8 @@ fn every_trouble_passes_and_a_quarter_is_asked_and_paid_once() {
     );
 }
 
-#[test]
-fn refusals_and_unmatched_answers_are_wrong_and_listed_unless_left_out() {
-    // A quarter of the pictures it has never seen, and four classes it does not want to name.
+/// A stand-in that has never seen a quarter of the pictures, and does not want to name four classes.
+fn reluctant(repeats: Option<&'static str>) -> StandIn {
     let seen: Vec<(Rgb8, Class)> = world(N)
         .into_iter()
         .enumerate()
@@ -106,7 +105,12 @@ fn refusals_and_unmatched_answers_are_wrong_and_listed_unless_left_out() {
         .map(|(_, known)| known)
         .collect();
     let refuses = vec!["bird", "boat", "car", "cat"];
-    let server = StandIn::start(&seen, Manners { refuses, ..Manners::default() });
+    StandIn::start(&seen, Manners { refuses, repeats, ..Manners::default() })
+}
+
+#[test]
+fn refusals_and_unmatched_answers_are_wrong_and_listed_unless_left_out() {
+    let server = reluctant(None);
     let place = place(&server.url, "");
     let ran = adapt(&place, &[]).ok();
     let found = test_of(&ran);
@@ -134,6 +138,78 @@ fn refusals_and_unmatched_answers_are_wrong_and_listed_unless_left_out() {
     assert_eq!(left_out.code(), 1, "{}", left_out.all());
     assert!(left_out.stderr().contains("answers name no class and are left out"));
     assert!(place.read("out/asked.csv").lines().all(|row| !row.contains(",,0,")));
+}
+
+#[test]
+fn a_replay_counts_refusals_and_unmatched_answers_as_the_endpoint_does() {
+    let server = reluctant(None);
+    let place = place(&server.url, "");
+    let eval = place.run_where(&["eval", "eval.toml", "--engine", "rten"], |command| {
+        command.env("MOHS_TEST_KEY", KEY);
+    });
+    assert_eq!(eval.code(), 1, "{}", eval.all());
+    let replay = ["adapt", "predictions.csv", "--stimuli", "stimuli.csv", "--format", "json"];
+    for (rule, code) in
+        [(&[][..], 0), (&["--without-class", "wrong"], 0), (&["--without-class", "left-out"], 1)]
+    {
+        let [asked, replayed] = [adapt(&place, rule), place.run(&[&replay[..], rule].concat())];
+        assert_eq!([asked.code(), replayed.code()], [code; 2], "{}", replayed.all());
+        let [one, two] = [&asked, &replayed].map(test_of);
+        assert_eq!(one["n_asked"], two["n_asked"]);
+        assert_eq!(one["overall"]["accuracy"], two["overall"]["accuracy"], "{rule:?}");
+        assert_eq!(one["caveats"], two["caveats"]);
+        assert!(two["caveats"].to_string().contains("answers-without-class"), "{two}");
+        let said = replayed.stderr();
+        let what = if code == 0 { "name no class and count as wrong:" } else { "are left out:" };
+        assert!(said.contains(what), "{said}");
+        if code == 0 {
+            // The whole of it is judged by the same rule.
+            let full = two["overall"]["full_accuracy"].as_f64().expect("a replay knows it");
+            assert!(full < 0.75, "{full}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_a_model_repeats_is_in_no_file_and_no_message() {
+    let server = reluctant(Some(KEY));
+    let place = place(&server.url, "");
+    let ran = adapt(&place, &[]).ok();
+    assert!(ran.stderr().contains("[…]?”"), "{}", ran.all());
+    assert!(place.read("out/asked-predictions.csv").contains("not say. […]”"));
+    assert!(!has_key(&place.path(".")) && !ran.all().contains(KEY), "{}", ran.all());
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_found_before_anything_is_asked() {
+    let server = StandIn::start(&beliefs(), Manners::default());
+    let place = place(&server.url, "");
+    std::fs::create_dir_all(place.path("taken/asked.csv")).expect("because it is ours");
+    std::fs::create_dir(place.path("newer")).expect("because it is ours");
+    place.write("newer/summary.json", "{\"version\": 99}");
+    for (output, code) in [("stimuli.csv", 2), ("stimuli.csv/x", 3), ("taken", 2), ("newer", 2)] {
+        let ran = place.run_where(&["adapt", "eval.toml", "-o", output], |command| {
+            command.env("MOHS_TEST_KEY", KEY);
+        });
+        assert_eq!(ran.code(), code, "{output}: {}", ran.all());
+    }
+    assert_eq!(server.seen().n_requests, 0);
+    assert_eq!(place.names().iter().filter(|name| name.starts_with(".mohs-")).count(), 1);
+}
+
+#[test]
+fn tries_that_may_have_been_paid_count_against_the_cap_and_are_told() {
+    let manners = Manners { troubles: vec![vec![Trouble::HalfJson; 99]], ..Manners::default() };
+    let server = StandIn::start(&beliefs(), manners);
+    let place = place(&server.url, "cost_cap = 0.05\ntokens_per_picture = 1000");
+    let ran = adapt(&place, &[]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    let said = ran.stderr();
+    assert!(said.contains("0 paid calls in this run"), "{said}");
+    assert!(said.contains("4 requests may have been paid although no answer came"), "{said}");
+    assert!(said.contains("not asked: the cap on cost was reached"), "{said}");
+    // A try is about 0.011.
+    assert_eq!(server.seen().n_requests, 4);
 }
 
 #[test]
@@ -199,4 +275,53 @@ fn a_cap_on_cost_stops_the_test_and_a_higher_one_goes_on() {
     place.write("eval.toml", manifest);
     adapt(&place, &[]).ok();
     assert_eq!(server.seen().paid(), (N_ASKED, 1));
+}
+
+#[test]
+fn a_cap_on_cost_holds_over_the_same_again_and_an_evaluation_in_the_same_cache() {
+    let server = StandIn::start(&beliefs(), Manners::default());
+    let place = place(&server.url, "cost_cap = 0.05");
+    let eval = ["eval", "eval.toml", "--engine", "rten"];
+    let part = [&eval[..], &["--limit", "50"]].concat();
+    for args in [&ARGS[..], &ARGS[..], &eval[..], &part[..]] {
+        let ran = place.run_where(args, |command| {
+            command.env("MOHS_TEST_KEY", KEY);
+        });
+        assert_eq!(ran.code(), 1, "{}", ran.all());
+        // An answer is 0.003, and 17 would pass the cap.
+        let n_paid = server.seen().n_requests;
+        assert!((1..=16).contains(&n_paid), "{n_paid}");
+        let thousandths = 3 * n_paid;
+        assert!(ran.all().contains(&format!("in all 0.{thousandths:03}0")), "{}", ran.all());
+        assert!(ran.all().contains("not asked: the cap on cost was reached"), "{}", ran.all());
+    }
+    // What the test itself needed is said of it, whatever else is in the cache.
+    let manifest = place.read("eval.toml").replace("cost_cap = 0.05", "cost_cap = 1");
+    place.write("eval.toml", manifest);
+    let evaluated = place.run_where(&eval, |command| {
+        command.env("MOHS_TEST_KEY", KEY);
+    });
+    assert!(evaluated.stdout().contains("in all 0.2880"), "{}", evaluated.all());
+    let tested = adapt(&place, &[]).ok();
+    let needed = test_of(&tested)["spent"]["endpoint"]["cost"].as_f64().expect("a number");
+    assert!((needed - 0.003 * 24.0).abs() < 1e-9, "{needed}");
+    assert!(tested.stderr().contains("in all 0.2880"), "{}", tested.all());
+    assert_eq!(server.seen().paid(), (N, 1));
+}
+
+#[test]
+fn without_a_cache_nobody_is_told_that_answers_are_kept() {
+    let server = StandIn::start(&beliefs(), Manners::default());
+    let place = place(&server.url, "cost_cap = 0.05");
+    let evaluate = ["eval", "eval.toml", "--engine", "rten", "--no-cache"];
+    for args in [&[&ARGS[..], &["--no-cache"]].concat()[..], &evaluate] {
+        let ran = place.run_where(args, |command| {
+            command.env("MOHS_TEST_KEY", KEY);
+        });
+        assert_eq!(ran.code(), 1, "{}", ran.all());
+        let said = ran.stderr();
+        assert!(said.contains("--no-cache: no answer is kept, and another run asks"), "{said}");
+        assert!(said.contains("with --no-cache no answer was kept: raise `cost_cap`"), "{said}");
+        assert!(!said.contains("answers are kept"), "{said}");
+    }
 }

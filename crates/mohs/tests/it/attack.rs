@@ -1,6 +1,7 @@
 //! `mohs attack`: on a model worked by hand, on every mistake, killed, and as a trend on the built-in
 //! world.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -193,11 +194,39 @@ fn mistakes_are_named_with_what_to_do() {
         &["attack", "model.onnx", "--stimuli", "stimuli.csv", "--preprocess", PLAIN],
         &["nothing says what the 3 outputs of the model stand for"],
     );
+    let models_of_two = &["3 labels to compare, found 2", "--set upgd.loss=ce"];
+    place.write("two.onnx", model(&two_colours()));
+    place.write("two.txt", "red\nother\n");
+    place.write("two.csv", "stimulus,file,label\nnear,near.png,red\n");
+    let mut two = args(&["--attacks", "upgd", "--set", "upgd.loss=dlr"]);
+    (two[1], two[3], two[5]) = ("two.onnx", "two.csv", "two.txt");
+    refused(&place, &two, models_of_two);
+    refused(&place, &args(&["--attacks", "apgd-dlr"]), &["`apgd` with `--set apgd.loss=dlr`"]);
+    refused(&place, &args(&["--attacks", "pgd-l2", "--grid", "20000"]), &["in L2", "128/255"]);
+    refused(&place, &args(&["--output", "x"]), &["found no ending"]);
+    let none = place.run(&args(&["--batch", "0"]));
+    assert!(none.stderr().contains("expected a whole number from 1 on, found `0`"));
+    place.write("label.csv", "stimulus,file,label\nnear,near.png,red\nfar,far.png,violet\n");
+    let mut label = args(&[]);
+    label[3] = "label.csv";
+    refused(&place, &label, &["`violet`", "`far`, row 2 of", "--classes"]);
     place.write("no-labels.csv", "stimulus,file\nnear,near.png\n");
     let no_labels = ["attack", "model.onnx", "--stimuli", "no-labels.csv", "--preprocess", PLAIN];
     refused(&place, &no_labels, &["label"]);
     let no_place = place.run(&args(&["--format", "csv", "--list"]));
     assert_eq!(no_place.code(), 2);
+}
+
+/// Two logits: the sums of red and of green.
+fn two_colours() -> mohs_graph::Graph {
+    let mut builder = Builder::new("two");
+    let x = builder.input("x", ElementType::F32, pictures(Dim::symbol("batch")));
+    let sums = builder.reduce_sum(&x, &[2, 3], false).expect("because it fits");
+    let two = Tensor::f32(vec![3, 2], vec![1., 0., 0., 1., 0., 0.]);
+    let two = builder.weight("two", two.expect("because it has six numbers"));
+    let two = builder.matmul(&sums, &two);
+    builder.output_as(&two.expect("because it fits"), "logits").expect("because the name is free");
+    builder.finish()
 }
 
 #[test]
@@ -265,17 +294,18 @@ fn rows_are_the_same_bytes_whatever_the_batch_the_threads_and_kills() {
     ];
     let run = |more: &[&str]| place.run(&[&WORLD[..], more].concat()).ok();
     let all = |extra: &[&'static str]| [&more[..], extra].concat();
-    run(&all(&["--no-cache"]));
+    run(&all(&["--no-cache", "--examples", "whole"]));
     let whole = place.bytes("min_epsilon.csv");
     for (batch, threads) in [("1", "1"), ("8", "2"), ("64", "1")] {
         run(&all(&["--no-cache", "--batch", batch, "--threads", threads]));
         assert!(place.bytes("min_epsilon.csv") == whole, "batch {batch}, threads {threads}");
     }
     std::fs::remove_file(place.path("min_epsilon.csv")).unwrap();
+    let examples = ["--examples", "killed"];
     let mut n_kills = 0;
     for wait in [150, 300, 450] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mohs"))
-            .args([&WORLD[..], &more].concat())
+            .args([&WORLD[..], &more, &examples].concat())
             .current_dir(place.path("."))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -290,8 +320,16 @@ fn rows_are_the_same_bytes_whatever_the_batch_the_threads_and_kills() {
         child.wait().expect("because it is ours");
     }
     assert!(0 < n_kills, "every run was done before it could be killed");
-    run(&more);
+    run(&all(&examples));
     assert!(place.bytes("min_epsilon.csv") == whole, "the file differs from one run");
+    assert!(files(&place, "killed") == files(&place, "whole"), "examples differ from one run");
+}
+
+/// The files of a folder by name.
+fn files(place: &Place, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(place.path(folder)).expect("because a run made it");
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.map(|name| (name.clone(), place.bytes(&format!("{folder}/{name}")))).collect()
 }
 
 #[test]

@@ -159,3 +159,70 @@ fn mistakes_are_named_with_a_hint() {
     );
     assert!(!place.path("out").exists());
 }
+
+#[test]
+fn survivors_are_counted_at_the_horizon_of_the_attack_in_the_sentence() {
+    let place = Place::new();
+    let row = |rows: &mut String, stimulus: &str, attack: &str, cells: &str| {
+        let _ = writeln!(rows, "m,{stimulus},{attack},linf,fool,,mug,mug,{cells}");
+    };
+    let answer = |rows: &str| {
+        place.write("rows.csv", format!("{HEADER}{rows}"));
+        let text = place.run(&["score", "attacks", "rows.csv"]).ok().stdout();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (mut pgd, mut square, mut short) = (String::new(), String::new(), String::new());
+    for idx in 1_u8..=10 {
+        let (name, epsilon) = (format!("s{idx}"), f64::from(idx) / 1000.0);
+        row(&mut pgd, &name, "pgd", &format!("found,{epsilon},,cup,exact,,1,1,,"));
+        row(&mut square, &name, "square", "survived,,0.002,,exact,,1,0,,");
+        let cells = match idx {
+            10 => "survived,,0.005,,exact,,1,1,,".to_owned(),
+            _ => format!("found,{epsilon},,cup,exact,,1,1,,"),
+        };
+        row(&mut short, &name, "pgd", &cells);
+    }
+    let both = answer(&(pgd.clone() + &square));
+    assert!(both.contains("takes a mean ε of 0.00550; none of 10 stimuli"), "{both}");
+    assert!(both.contains("square (m) went no further"), "{both}");
+    let alone = answer(&square);
+    let expected = "a mean ε of at least 0.00200, restricted to ε up to 0.00200: 10 of 10 stimuli \
+                    survive every ε up to 0.00200. Among the fooled alone, the mean is unknown";
+    assert!(alone.contains(expected), "{alone}");
+    let short = answer(&short);
+    let expected = "none of 10 stimuli is known to survive every ε up to 0.00900 (1 that survived \
+                    was not tried as far)";
+    assert!(short.contains(expected), "{short}");
+}
+
+#[test]
+fn examples_of_something_else_are_left_out_and_counted_or_refused() {
+    let place = place();
+    write_examples(&place);
+    let rows = place.read("kept/examples.csv");
+    let foreign = rows.replacen("standard,s00", "standard,holiday", 1);
+    place.write("kept/examples.csv", &foreign);
+    let ran = place.run(&with(&["--output", "out", "--examples", "kept"])).ok();
+    assert!(ran.stdout().contains("1 of 5 examples"), "{}", ran.all());
+    assert!(!place.read("out/attack-examples/examples.csv").contains("holiday"));
+    place.write("kept/examples.csv", rows.replace("standard,", "other,"));
+    let ran = place.run(&with(&["--output", "new", "--examples", "kept"]));
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    for part in ["none of the 5 examples", "model `other`", "hint"] {
+        assert!(ran.stderr().contains(part), "{}", ran.all());
+    }
+    assert!(!place.path("new").exists());
+}
+
+#[test]
+fn epsilon_in_levels_of_255_is_refused_wherever_rows_are_read() {
+    let place = Place::new();
+    place.write("rows.csv", "model,stimulus,attack,label,outcome,epsilon\nm,a,pgd,mug,found,8\n");
+    for verb in [&["check", "rows.csv"][..], &["score", "attacks", "rows.csv"]] {
+        let ran = place.run(verb);
+        assert_ne!(ran.code(), 0, "{}", ran.all());
+        for part in ["2", "from 0 to 1", "`8`", "divide by 255"] {
+            assert!(ran.all().contains(part), "{}", ran.all());
+        }
+    }
+}

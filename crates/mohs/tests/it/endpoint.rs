@@ -68,6 +68,9 @@ fn every_trouble_passes_rows_are_ordinary_and_the_key_is_nowhere() {
     assert_eq!(server.seen().paid(), (N, 1));
     assert!(!has_key(&place.path(".")));
     assert!(!first.all().contains(KEY) && !second.all().contains(KEY));
+    // No engine runs it.
+    assert!(json(&first)["engine"].is_null(), "{}", first.all());
+    assert!(first.stderr().contains("models: 1, stimuli: 24, probes: 1\n"), "{}", first.all());
     let dry = place.run(&[&ARGS[..4], &["--dry-run"]].concat()).ok();
     assert!(dry.stdout().contains("Nothing was run"), "{}", dry.all());
 }
@@ -87,6 +90,9 @@ fn refusals_and_unmatched_answers_are_failed_rows_that_say_so() {
     assert!(written.contains("refused to answer: “I would rather not say.”"), "{written}");
     assert!(written.contains("unmatched answer, a class that it is not: “it is not"), "{written}");
     assert!(ran.stderr().contains("unmatched answer, a class that it is not (first: s0)"));
+    // No picture is at fault, and another run would ask nothing.
+    assert!(ran.stderr().contains("are kept, and the same again asks nothing"), "{}", ran.all());
+    assert!(!ran.stderr().contains("mend the pictures"), "{}", ran.all());
     assert_eq!(server.seen().paid(), (N, 1));
 }
 
@@ -102,8 +108,42 @@ fn a_key_that_is_not_set_or_not_taken_is_said_without_it() {
     assert!(without.stderr().contains("$MOHS_TEST_KEY is not set"), "{}", without.all());
     let wrong = eval(&place);
     assert_eq!(wrong.code(), 2);
-    assert!(wrong.stderr().contains("wrong key: Bearer …"), "{}", wrong.all());
+    assert!(wrong.stderr().contains("wrong key: Bearer […]"), "{}", wrong.all());
     assert!(!wrong.all().contains(KEY) && !has_key(&place.path(".")));
+}
+
+#[test]
+fn a_key_that_a_model_repeats_is_in_no_file_and_no_message() {
+    let manners = Manners {
+        wording: Some("it is not a {class}".to_owned()),
+        refuses: vec!["bird"],
+        repeats: Some(KEY),
+        ..Manners::default()
+    };
+    let server = StandIn::start(&world(N), manners);
+    let place = place(&server.url, "");
+    let ran = eval(&place);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    let written = place.read("predictions.csv");
+    assert!(written.contains("“I would rather not say. […]”"), "{written}");
+    assert!(written.contains("QmFzaWMg[…]w== […]?”"), "{written}");
+    assert!(!has_key(&place.path(".")) && !ran.all().contains(KEY), "{}", ran.all());
+}
+
+#[test]
+fn a_key_that_cannot_be_sent_is_an_input_error_that_names_the_variable() {
+    let server = StandIn::start(&world(N), Manners::default());
+    let place = place(&server.url, "");
+    for key in ["“sk-quoted-by-an-editor”", "sk-two\nlines"] {
+        let ran = place.run_where(&ARGS, |command| {
+            command.env("MOHS_TEST_KEY", key);
+        });
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        let said = ran.stderr();
+        assert!(said.contains("the key in $MOHS_TEST_KEY cannot be sent in a header"), "{said}");
+        assert!(!said.contains("quoted-by") && !said.contains("two"), "{said}");
+    }
+    assert_eq!(server.seen().n_requests, 0);
 }
 
 /// Lines of all ledgers.

@@ -92,6 +92,22 @@ fn a_dry_run_says_the_cost_and_asks_nothing_and_a_run_needs_leave_to_pay() {
     assert_eq!(without_key.code(), 2);
     assert!(without_key.stderr().contains("$MOHS_TEST_KEY is not set"), "{}", without_key.all());
     assert_eq!(server.seen().n_requests, 0);
+    assert_eq!(place.names(), ["draw.toml"]);
+}
+
+#[test]
+fn a_writer_that_is_not_there_leaves_no_empty_folders() {
+    let place = place("http://127.0.0.1:9/v1", "max_cost = 1");
+    let config = place.read("draw.toml").replace("parallel = 3", "parallel = 3\ntries = 1");
+    place.write("draw.toml", config);
+    // The second time in the folder of the first.
+    for _ in 0..2 {
+        let ran = generate(&place, &[]);
+        assert_eq!(ran.code(), 3, "{}", ran.all());
+        for name in ["stimuli", "contact", "masks"] {
+            assert!(!place.path(&format!("rungs/{name}")).exists(), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -119,7 +135,8 @@ fn every_trouble_passes_and_the_ladder_is_whole_and_paid_once() {
     assert!(account.contains("A photo of a bird: hard viewpoint 3.,brush,"), "{account}");
     for sheet in ["position", "viewpoint"] {
         let sheet = pixels::read(&place.path(&format!("rungs/contact/{sheet}.png"))).unwrap();
-        assert_eq!(sheet.width(), 9 * 52 + 4, "one picture per step");
+        // As wide as "4 medium", which is wider than the picture.
+        assert_eq!(sheet.width(), 9 * 100 + 4, "one picture per step");
     }
     let picture = pixels::read(&place.path("rungs/stimuli/mug-position-1-01.png")).unwrap();
     assert_eq!(picture.width(), 48);
@@ -132,11 +149,97 @@ fn every_trouble_passes_and_the_ladder_is_whole_and_paid_once() {
 }
 
 #[test]
+fn a_key_that_writer_and_painter_repeat_is_in_no_file_and_no_message() {
+    let manners =
+        Manners { repeats: Some(KEY), refuses: vec!["hard viewpoint 3."], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "");
+    let ran = generate(&place, &["--yes"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    let prompts = place.read("rungs/prompts.csv");
+    assert!(prompts.contains("A photo, […], […] of a bird: easy viewpoint 1."), "{prompts}");
+    assert!(place.read("rungs/pictures.csv").contains("I would rather not draw that. […]"));
+    assert!(!has_key(&place.path(".")) && !ran.all().contains(KEY), "{}", ran.all());
+}
+
+#[test]
+fn a_painter_that_sends_addresses_is_given_up_at_once_and_leaves_an_account() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 0.5");
+    generate(&place, &["--plan-only"]).ok();
+    let manners = Manners { troubles: vec![vec![Trouble::Address; 99]], ..Manners::default() };
+    let useless = StandIn::start(&[], manners);
+    place.write("draw.toml", place.read("draw.toml").replace(&server.url, &useless.url));
+    let mut n_requests = 0;
+    for _ in 0..2 {
+        let ran = generate(&place, &[]);
+        assert_eq!(ran.code(), 1, "{}", ran.all());
+        let said = ran.stderr();
+        assert!(said.contains("36 pictures were not asked for"), "{said}");
+        assert!(said.contains("`brush` at http://127.0.0.1"), "{said}");
+        assert!(said.contains("it sends addresses of pictures"), "{said}");
+        let n_now = useless.seen().n_requests;
+        assert!((1..=3).contains(&(n_now - n_requests)), "{n_now}");
+        n_requests = n_now;
+        let told = format!("0 answers paid, {n_requests} tries that may have been paid so far");
+        assert!(said.contains(&told), "{said}");
+    }
+    assert_eq!(outcomes(&place)["not-asked"], N_PICTURES);
+}
+
+#[test]
+fn a_painter_that_never_sends_a_picture_is_given_up_over_runs() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 10\nattributes = [\"size\"]");
+    place.write("draw.toml", place.read("draw.toml").replace("per_level = 3", "per_level = 1"));
+    generate(&place, &["--plan-only"]).ok();
+    let manners = Manners { troubles: vec![vec![Trouble::NoPicture; 99]], ..Manners::default() };
+    let useless = StandIn::start(&[], manners);
+    place.write("draw.toml", place.read("draw.toml").replace(&server.url, &useless.url));
+    for _ in 0..3 {
+        let ran = generate(&place, &[]);
+        assert_eq!(ran.code(), 1, "{}", ran.all());
+        let said = ran.stderr();
+        assert!(said.contains("6 pictures failed"), "{said}");
+        assert!(said.contains("18 tries that may have been paid so far"), "{said}");
+        assert!(
+            said.contains("the same again asks for none of these: change their prompts"),
+            "{said}"
+        );
+        assert!(!said.contains("run again to ask again"), "{said}");
+        assert!(place.read("rungs/pictures.csv").contains("given up after 3 answers"), "{said}");
+        assert_eq!(useless.seen().n_requests, 6 * 3);
+    }
+    let dry = generate(&place, &["--dry-run"]).ok();
+    assert!(dry.stdout().contains("About 0.00 in all"), "{}", dry.all());
+    place.write("rungs/prompts.csv", place.read("rungs/prompts.csv").replace("A photo", "A shot"));
+    generate(&place, &[]);
+    assert_eq!(useless.seen().n_requests, 2 * 6 * 3);
+}
+
+#[test]
+fn prompts_that_the_writer_refuses_are_said_with_what_can_be_done() {
+    let manners = Manners { refuses: vec!["every picture is"], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "");
+    let ran = generate(&place, &["--yes", "--plan-only"]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    let said = ran.stderr();
+    assert!(said.contains("plan.toml") && !said.contains("rungs/prompts.csv"), "{said}");
+    assert!(!said.contains("pictures.csv"), "{said}");
+    assert!(said.contains("`mug`, `position`: refused to answer"), "{said}");
+    assert!(said.contains("the same again asks nothing"), "{said}");
+    assert!(said.contains("7 answers paid, 0 tries that may have been paid"), "{said}");
+    assert!(said.contains("and up to 0.00 for these tries"), "{said}");
+}
+
+#[test]
 fn the_plan_is_for_people_to_change() {
     let server = StandIn::start(&[], Manners::default());
     let place = place(&server.url, "");
     let ran = generate(&place, &["--yes", "--plan-only"]).ok();
-    assert!(ran.stderr().contains("Read them, change what you like"), "{}", ran.all());
+    assert!(ran.stderr().contains("change what you like"), "{}", ran.all());
+    assert!(ran.stderr().contains("prompts.csv"), "{}", ran.all());
     assert_eq!(server.seen().paid(), (N_QUESTIONS, 1));
     assert!(!place.path("rungs/stimuli.csv").exists());
     let plan = place.read("rungs/plan.toml");
@@ -228,6 +331,14 @@ fn a_writer_that_only_babbles_ends_the_run_before_anything_is_drawn() {
     assert_eq!(ran.code(), 3, "{}", ran.all());
     assert!(ran.stderr().contains("no usable attributes: refused to answer"), "{}", ran.all());
     assert_eq!(server.seen().paid(), (1, 1));
+    // The refusal is kept; what is said to do about it does ask anew.
+    assert!(ran.stderr().contains("the same again asks nothing"), "{}", ran.all());
+    assert_eq!(generate(&place, &["--yes"]).code(), 3);
+    assert_eq!(server.seen().paid(), (1, 1));
+    let anew = "model = \"pen\"\nparameters = { max_tokens = 4000, temperature = 1 }";
+    place.write("draw.toml", place.read("draw.toml").replace("model = \"pen\"", anew));
+    assert_eq!(generate(&place, &["--yes"]).code(), 3);
+    assert_eq!(server.seen().paid(), (2, 1));
 }
 
 #[test]
@@ -248,6 +359,45 @@ fn the_cap_holds_for_writer_and_painter_together_and_over_runs() {
     place.write("draw.toml", config);
     generate(&place, &[]).ok();
     assert_eq!(server.seen().paid(), (N_QUESTIONS + N_PICTURES, 1));
+}
+
+#[test]
+fn the_cap_counts_what_writers_and_painters_of_earlier_runs_were_paid() {
+    let server = StandIn::start(&[], Manners::default());
+    // Enough for seven answers of the writer, at 0.00304 each, and ten pictures.
+    let place = place(&server.url, "max_cost = 0.43");
+    assert_eq!(generate(&place, &[]).code(), 1);
+    let n_paid = (N_QUESTIONS + 10, 1);
+    assert_eq!(server.seen().paid(), n_paid);
+    let change = |from: &str, to: &str| {
+        assert!(place.read("draw.toml").contains(from), "{from}");
+        place.write("draw.toml", place.read("draw.toml").replace(from, to));
+    };
+    // Another painter, dearer than the first and dearer than what is left.
+    change("model = \"brush\"\n", "model = \"roller\"\n");
+    change("price_picture = 0.04", "price_picture = 0.05");
+    let dry = generate(&place, &["--dry-run"]).ok();
+    assert!(dry.stdout().contains("0.4213 was paid for this folder before."), "{}", dry.all());
+    assert!(dry.stdout().contains("That will not be enough for everything"), "{}", dry.all());
+    let ran = generate(&place, &[]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(ran.stderr().contains("this run cost 0.00, this ladder 0.4213"), "{}", ran.all());
+    // Another writer, for a plan and prompts that are gone.
+    change("model = \"pen\"\n", "model = \"quill\"\n");
+    change("max_cost = 0.43", "max_cost = 0.425");
+    for file in ["rungs/plan.toml", "rungs/prompts.csv"] {
+        std::fs::remove_file(place.path(file)).unwrap();
+    }
+    for more in [&["--plan-only"][..], &[]] {
+        let ran = generate(&place, more);
+        assert_ne!(ran.code(), 0, "{}", ran.all());
+    }
+    // One question of the writer fits.
+    assert_eq!(server.seen().paid().0, n_paid.0 + 1);
+    change("max_cost = 0.425", "max_cost = 5.0");
+    generate(&place, &[]).ok();
+    let (n_all, _) = server.seen().paid();
+    assert_eq!(n_all, 2 * N_QUESTIONS + 10 + N_PICTURES);
 }
 
 #[test]
@@ -328,4 +478,67 @@ fn an_endpoint_that_is_gone_leaves_an_account_of_what_there_is() {
     place.write("draw.toml", config);
     generate(&place, &["--yes"]).ok();
     assert_eq!(outcomes(&place)["drawn"], N_PICTURES);
+}
+
+#[test]
+fn slips_in_the_config_are_refused_before_anything_is_asked() {
+    let server = StandIn::start(&[], Manners::default());
+    let classes = "classes = [\"mug\", \"bird\"]";
+    for (from, to, said) in [
+        (classes, "classes = []", "`classes` should be one class or more"),
+        (classes, "classes = [\"mug\", \"mug\"]", "`classes` should be names that differ"),
+        (classes, "classes = \"classes.txt\"", "`classes` should be names that differ"),
+        (
+            "per_level = 3",
+            "attributes = [\"q\", \"q\"]",
+            "`attributes` should be names that differ",
+        ),
+        ("per_level = 3", "template = \"{class} {value} {foo}\"", "found `{foo}`"),
+        ("per_level = 3", "template = \"{class} {valeu}\"", "did you mean `{value}`?"),
+    ] {
+        let place = place(&server.url, "max_cost = 5");
+        place.write("classes.txt", "mug\nbird\nmug\n");
+        place.write("draw.toml", place.read("draw.toml").replace(from, to));
+        let ran = generate(&place, &[]);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        assert!(ran.stderr().contains("draw.toml"), "{}", ran.all());
+        assert!(ran.stderr().contains(said), "{}", ran.all());
+        assert!(!place.path("rungs").exists());
+    }
+    assert_eq!(server.seen().n_requests, 0);
+}
+
+#[test]
+fn a_run_that_gets_nothing_leaves_nothing_behind() {
+    let manners = Manners { key: Some("another key"), ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "max_cost = 5");
+    let ran = generate(&place, &[]);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert_eq!(place.names(), ["draw.toml"], "after a wrong key");
+    place.write("draw.toml", place.read("draw.toml").replace("max_cost = 5", "max_cost = 0"));
+    let ran = generate(&place, &[]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert!(!ran.stderr().contains("contact"), "{}", ran.all());
+    assert_eq!(place.names(), ["draw.toml"], "at the cap");
+}
+
+#[test]
+fn a_drawn_ladder_is_not_built_into_a_ladder_of_another_kind() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 5");
+    let world = ["ladder", "build", "world", "rungs", "--classes", "mug", "--size", "48"];
+    let world = [&world[..], &["--scenes", "1", "--attributes", "size"]].concat();
+    place.run(&world).ok();
+    for more in [&[][..], &["--dry-run"]] {
+        let ran = generate(&place, more);
+        assert_eq!(ran.code(), 2, "{}", ran.all());
+        assert!(ran.stderr().contains("`rungs` holds a ladder of the built-in world"));
+    }
+    assert_eq!(server.seen().n_requests, 0);
+    std::fs::remove_dir_all(place.path("rungs")).unwrap();
+    generate(&place, &["--plan-only"]).ok();
+    let ran = place.run(&world);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert!(ran.stderr().contains("`rungs` holds a drawn ladder"), "{}", ran.all());
 }

@@ -99,3 +99,23 @@ fn permuting_rows_changes_no_byte() {
     place.write("comparisons.csv", format!("participant,left,right,harder\n{}\n", rows.join("\n")));
     assert_eq!(before, score(&place, &["--format", "json"]).ok().stdout());
 }
+
+#[test]
+fn a_study_brings_its_name_its_stimuli_and_who_is_set_aside() {
+    let place = Place::new();
+    place.write("comparisons.csv", thirty_to_ten());
+    place.write("s.csv", "stimulus,file,label\na,a.png,cat\nb,b.png,cat\n");
+    let study = "version = 1\nname = \"cats\"\ntask = \"pairs\"\nstimuli = \"s.csv\"\n\
+                 [exclusions]\nparticipants = [\"p0\"]\n[score]\nconfidence = 0.8\n";
+    place.write("study.toml", study);
+    let summary = json(&place, &["--study", "study.toml"]);
+    assert_eq!(summary["title"], "cats");
+    assert_eq!(summary["pairs"]["n_judgements"], 32);
+    let confidence = &summary["pairs"]["stimuli"][0]["difficulty"]["confidence"];
+    assert_eq!(confidence.as_f64(), Some(0.8));
+    // A stimulus that the study does not know is a mistake, as with other measures.
+    place.write("s.csv", "stimulus,file,label\na,a.png,cat\n");
+    let ran = score(&place, &["--study", "study.toml"]);
+    assert_eq!(ran.code(), 2);
+    assert!(ran.stderr().contains("`b`"), "{}", ran.all());
+}

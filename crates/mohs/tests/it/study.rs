@@ -63,3 +63,15 @@ fn completions_are_printed_for_a_shell() {
     let ran = Place::new().run(&["completions", "bash"]).ok();
     assert!(ran.stdout().contains("_mohs()"));
 }
+
+#[test]
+fn a_new_study_has_an_id_and_what_comes_next_can_be_pasted() {
+    let place = Place::new();
+    let made = place.run(&["init", "rate", "My pets' study", "--world", "8", "--size", "40"]).ok();
+    assert!(place.read("My pets' study/study.toml").contains("\nid = \"my-pets-study\"\n"));
+    let said = made.stderr();
+    assert!(said.contains("mohs serve 'My pets'\\'' study'"), "{said}");
+    let long = "n".repeat(80);
+    place.run(&["init", "rate", &long, "--world", "8", "--size", "40"]).ok();
+    place.run(&["check", &long]).ok();
+}

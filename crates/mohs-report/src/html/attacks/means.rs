@@ -49,7 +49,21 @@ pub(super) fn by_model(found: &AttackFindings, table: &AttackTable) -> String {
             ),
         }
     });
-    models.collect()
+    models.collect::<String>() + &step_lengths(table)
+}
+
+/// Says which attacks call the length of a step ε, where others stand beside them.
+fn step_lengths(table: &AttackTable) -> String {
+    let mut names: Vec<String> = table.step_lengths().iter().map(|one| esc(&one.attack)).collect();
+    names.dedup();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<p>ε is the length of a step for {}, and the whole change may be several times as \
+             large: not to be held against the others.</p>\n",
+            names.join(", ")
+        ),
+    }
 }
 
 fn sheet(found: &AttackFindings, table: &AttackTable, attacks: &[&AttackFinding]) -> Sheet {

@@ -12,7 +12,7 @@ use crate::chart::paint;
 use crate::chart::survival::{self, StepLine};
 use crate::escape::esc;
 use crate::headline::attacks as headline;
-use crate::number::Unit;
+use crate::number::{Unit, counted};
 
 /// Models in the chart; more cannot be told apart.
 const MOST_MODELS: usize = 3;
@@ -21,26 +21,50 @@ const N_TIPS: usize = 10;
 
 /// Returns the section, or `None` where nothing was attacked on a grid.
 pub(super) fn section(found: &AttackFindings) -> Option<Section> {
-    let table = headline::main_table(found).filter(|table| headline::is_main(table))?;
-    let attack = headline::shown_attack(table)?;
-    let shown: Vec<&AttackFinding> =
-        table.attacks.iter().filter(|finding| finding.attack == attack).collect();
-    let tables = found.tables.iter().filter(|table| headline::is_main(table));
-    let areas: String = tables.map(|table| areas(found, table)).collect();
+    let main = headline::main_table(found).filter(|table| headline::is_main(table))?;
+    let first = headline::shown_attack(main)?;
+    let tables = || found.tables.iter().filter(|table| headline::is_main(table));
+    let mut others = String::new();
+    let mut n_others = 0;
+    for table in tables() {
+        for attack in attacks_of(table) {
+            if std::ptr::eq(table, main) && attack == first {
+                continue;
+            }
+            n_others += 1;
+            let id = format!("attacks-survival-curves-{}", n_others + 1);
+            others += &chart(found, table, attack, &id);
+        }
+    }
+    if 0 < n_others {
+        others = format!(
+            "<details class=\"numbers\"><summary>The curves of {}</summary>\n{others}</details>\n",
+            counted(n_others, "other attack", "other attacks")
+        );
+    }
+    let areas: String = tables().map(|table| areas(found, table)).collect();
     Some(Section {
         id: "attacks-survival",
         nav: "Survival",
         title: "How many stimuli survive as the change grows?".into(),
-        body: chart(found, table, attack, &shown) + &areas,
+        body: chart(found, main, first, "attacks-survival-curves") + &others + &areas,
     })
 }
 
-fn chart(
-    found: &AttackFindings,
-    table: &AttackTable,
-    attack: &str,
-    shown: &[&AttackFinding],
-) -> String {
+/// Returns the attacks of a table that fooled or could not fool something, each once, in order.
+fn attacks_of(table: &AttackTable) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for finding in table.attacks.iter().filter(|finding| !finding.curves.is_empty()) {
+        if !names.contains(&finding.attack.as_str()) {
+            names.push(&finding.attack);
+        }
+    }
+    names
+}
+
+fn chart(found: &AttackFindings, table: &AttackTable, attack: &str, id: &str) -> String {
+    let shown: Vec<&AttackFinding> =
+        table.attacks.iter().filter(|finding| finding.attack == attack).collect();
     let many = MOST_MODELS < shown.len();
     let shown = &shown[..shown.len().min(MOST_MODELS)];
     let curves: Vec<(usize, &AttackFinding, usize, &SurvivalCurve)> = shown
@@ -80,8 +104,8 @@ fn chart(
     };
     let models = if many { " Only the first three models are drawn." } else { "" };
     let figure = Figure {
-        id: "attacks-survival-curves",
-        title: &format!("Share not fooled by {attack}"),
+        id,
+        title: &format!("Share not fooled by {attack} ({})", headline::about(table)),
         caption: format!(
             "Kaplan and Meier’s curve: the share of stimuli that no change up to ε fools.{bands} \
              Shades are {} at each ε, as if stimuli were independent; <i>n</i> is how many had \

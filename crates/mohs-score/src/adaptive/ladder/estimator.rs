@@ -120,14 +120,13 @@ impl EstimatorKind {
 
     /// Refuses an estimator that would be wrong about a design, before anything is asked.
     pub fn check(self, design: &Design) -> Result<(), LadderError> {
-        self.check_for(!matches!(design, Design::Gre { .. }))
+        self.check_for(!matches!(design, Design::Gre { .. }), &design.name())
     }
 
-    fn check_for(self, is_predictable: bool) -> Result<(), LadderError> {
+    fn check_for(self, is_predictable: bool, design: &str) -> Result<(), LadderError> {
         let is_misfit =
             if is_predictable { self == Self::SittingMeans } else { self.needs_predictable() };
         if is_misfit {
-            let design = if is_predictable { "static or neyman" } else { "gre" };
             return Err(LadderError::Misfit { estimator: self.name(), design: design.into() });
         }
         Ok(())
@@ -135,7 +134,8 @@ impl EstimatorKind {
 
     /// Makes the estimator of a record; refuses one that would be wrong about it.
     pub fn of<'r>(self, record: &'r Record<'_>) -> Result<Box<dyn Estimator + 'r>, LadderError> {
-        self.check_for(record.is_predictable())?;
+        let is_predictable = record.is_predictable();
+        self.check_for(is_predictable, if is_predictable { "static or neyman" } else { "gre" })?;
         Ok(match self {
             Self::Raw => Box::new(raw::Raw { record }),
             Self::TierPooled => Box::new(tier_pooled::TierPooled { record }),

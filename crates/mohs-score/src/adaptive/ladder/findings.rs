@@ -28,16 +28,29 @@ pub struct Request<'a> {
     pub width: Option<Width>,
     /// Names of the reference models.
     pub references: &'a [String],
+    /// Whether somebody said by what stimuli are put together; else it follows from the budget.
+    pub are_strata_chosen: bool,
     /// How often intervals should hold the truth.
     pub confidence: f64,
     /// Where random draws came from.
     pub seed: Seed,
     /// What the model cost.
     pub spent: Spent,
-    /// Whether refusals and answers that name no class were taken for wrong; else they were left out.
-    pub are_without_class_wrong: bool,
+    /// Refusals and answers that name no class.
+    pub no_class: NoClass,
     /// What the model says of every stimulus, where that is known: to see how near we came.
     pub full: Option<&'a [Option<bool>]>,
+}
+
+/// Refusals and answers that name no class, of models that answer in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NoClass {
+    /// Answers that name no class.
+    pub n_unmatched: usize,
+    /// Refusals.
+    pub n_refused: usize,
+    /// Whether both were taken for wrong; else they were left out.
+    pub are_wrong: bool,
 }
 
 /// What the model under test cost.
@@ -181,7 +194,8 @@ pub fn findings(
         at_least: ladder.strata().len(),
     };
     let overall = look.group(None, None).ok_or(nothing)?;
-    let by_attribute = |idx: usize| look.group(Some(idx), None);
+    let by_attribute: Vec<GroupFinding> =
+        (0..attributes).filter_map(|idx| look.group(Some(idx), None)).collect();
     let by_level = |idx: usize| look.group(None, Some(idx));
     let by_both = |idx: usize| look.group(Some(idx / n_levels), Some(idx % n_levels));
     Ok(AdaptiveTestFinding {
@@ -199,9 +213,9 @@ pub fn findings(
         n_asked: record.asked().len(),
         spent: request.spent,
         rounds: rounds(record),
-        caveats: caveats(record, request, &overall),
+        caveats: caveats(record, request, &overall, &by_attribute),
         overall,
-        attributes: (0..attributes).filter_map(by_attribute).collect(),
+        attributes: by_attribute,
         by_level: (0..n_levels).filter_map(by_level).collect(),
         by_attribute_and_level: (0..attributes * n_levels).filter_map(by_both).collect(),
         cells: cell_findings(record, request.confidence),
@@ -225,7 +239,7 @@ impl Look<'_> {
         };
         let estimate = |kind| {
             let moments = self.estimator.estimate(&ladder.group(kind, is_in)?)?;
-            Some((interval(&moments, self.request.confidence)?, moments.n_stimuli))
+            Some((within_0_and_1(interval(&moments, self.request.confidence)?), moments.n_stimuli))
         };
         let (accuracy, n_stimuli) = estimate(Kind::Accuracy)?;
         let several = level.is_none() && 1 < ladder.levels().len();
@@ -244,6 +258,18 @@ impl Look<'_> {
     /// The same of all answers, where they are known.
     fn full(&self, kind: Kind, is_in: impl Fn(&Place) -> bool) -> Option<f64> {
         full_value(self.record, self.request.full?, kind, is_in)
+    }
+}
+
+/// Cuts a share to what shares can be. Forecasts can carry an unbiased estimate a little beyond; the
+/// simulation that holds designs against each other counts it uncut.
+fn within_0_and_1(estimate: Estimate) -> Estimate {
+    let cut = |number: f64| number.clamp(0.0, 1.0);
+    Estimate {
+        value: cut(estimate.value),
+        low: cut(estimate.low),
+        high: cut(estimate.high),
+        ..estimate
     }
 }
 
@@ -293,23 +319,24 @@ fn cell_findings(record: &Record<'_>, confidence: f64) -> Vec<CellFinding> {
     cells(record).into_iter().filter_map(finding).collect()
 }
 
-fn caveats(record: &Record<'_>, request: &Request<'_>, overall: &GroupFinding) -> Caveats {
+fn caveats(
+    record: &Record<'_>,
+    request: &Request<'_>,
+    overall: &GroupFinding,
+    by_attribute: &[GroupFinding],
+) -> Caveats {
     let mut caveats = Caveats::default();
     let n_failed = record.n_failed();
     if 0 < n_failed {
         let n_all = record.asked().len();
         caveats.add(Caveat::FailedPredictions { n_predictions: n_failed, n_all });
     }
-    let without_class = request.spent.endpoint.map_or((0, 0), |at| (at.n_unmatched, at.n_refused));
-    if without_class != (0, 0) {
-        caveats.add(Caveat::AnswersWithoutClass {
-            n_unmatched: without_class.0,
-            n_refused: without_class.1,
-            n_all: record.asked().len(),
-            are_wrong: request.are_without_class_wrong,
-        });
+    let NoClass { n_unmatched, n_refused, are_wrong } = request.no_class;
+    if 0 < n_unmatched + n_refused {
+        let n_all = record.asked().len();
+        caveats.add(Caveat::AnswersWithoutClass { n_unmatched, n_refused, n_all, are_wrong });
     }
-    if record.ladder().strata_by() != StrataBy::ClassAttributeLevel {
+    if record.ladder().strata_by() != StrataBy::ClassAttributeLevel && !request.are_strata_chosen {
         let by = record.ladder().strata_by().words().to_owned();
         caveats.add(Caveat::CoarseStrata { by });
     }
@@ -324,11 +351,27 @@ fn caveats(record: &Record<'_>, request: &Request<'_>, overall: &GroupFinding) -
         let estimator = request.estimator.name().to_owned();
         caveats.add(Caveat::BiasedEstimator { estimator });
     }
-    if let Some(width) = request.width.filter(|width| !width.by_attribute) {
-        let found = 2.0 * overall.accuracy.half_width();
+    if let Some(width) = request.width {
+        let overall = std::slice::from_ref(overall);
+        let wanted =
+            if width.by_attribute && !by_attribute.is_empty() { by_attribute } else { overall };
+        let widths = wanted.iter().map(|group| 2.0 * group.accuracy.half_width());
+        let found = widths.fold(0.0, f64::max);
         if width.value < found {
             caveats.add(Caveat::WidthNotReached { wanted: width.value, found });
         }
     }
     caveats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_cut_to_what_shares_can_be() {
+        let beyond = Estimate::new(-0.06, -0.06, 1.2, 0.95, 6).unwrap();
+        let cut = within_0_and_1(beyond);
+        assert_eq!((cut.value, cut.low, cut.high, cut.n), (0.0, 0.0, 1.0, 6));
+    }
 }

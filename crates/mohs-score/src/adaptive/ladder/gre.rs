@@ -89,18 +89,65 @@ impl Routing {
         self.first[level] + second.unwrap_or(0)
     }
 
-    fn check(&self, n_levels: usize) -> Result<(), LadderError> {
-        let lengths = self.rows.iter().map(|row| row.second.len());
-        if let Some(expected) = lengths.chain([self.first.len()]).find(|n| *n != n_levels) {
-            return Err(LadderError::OtherLevels { expected, found: n_levels });
+    /// Checks the table by itself: rows of one length that ascend from 0 points, each to be reached,
+    /// and at least one question.
+    fn check_table(&self) -> Result<(), LadderError> {
+        let bad = |field: String, expected: String, found: String| {
+            Err(LadderError::BadRouting { field, expected, found })
+        };
+        let in_row = |idx: usize, key: &str| format!("rows[{idx}].{key}");
+        let first = std::iter::once(("first".to_owned(), &self.first));
+        let rows = self.rows.iter().enumerate();
+        let seconds = rows.map(|(idx, row)| (in_row(idx, "second"), &row.second));
+        for (field, counts) in first.chain(seconds) {
+            if counts.len() != self.first.len() {
+                let expected = format!("{} numbers, as `first` has", self.first.len());
+                return bad(field, expected, format!("{}", counts.len()));
+            }
+            if let Some(found) = counts.iter().find(|count| MOST_QUESTIONS < **count) {
+                return bad(
+                    field,
+                    format!("at most {MOST_QUESTIONS} of a level"),
+                    found.to_string(),
+                );
+            }
+        }
+        if self.first.iter().all(|count| *count == 0) {
+            return bad("first".into(), "one question at least".into(), "none".into());
         }
         // Below the first row there would be no second round to go to.
-        match self.rows.iter().map(|row| row.from).min() {
-            Some(0) => Ok(()),
-            _ => Err(LadderError::NoRow { score: 0 }),
+        if self.rows.first().is_none_or(|row| row.from != 0) {
+            return Err(LadderError::NoRow { score: 0 });
         }
+        let most: usize =
+            self.first.iter().enumerate().map(|(level, n)| n * Self::points(level)).sum();
+        for (idx, pair) in self.rows.windows(2).enumerate() {
+            let (before, from) = (pair[0].from, pair[1].from);
+            if from <= before {
+                let expected = format!("above {before}, that of the row before");
+                return bad(in_row(idx + 1, "from"), expected, from.to_string());
+            }
+            if most < from {
+                let expected =
+                    format!("at most {most}, the points of a first round that is all right");
+                return bad(in_row(idx + 1, "from"), expected, from.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, n_levels: usize) -> Result<(), LadderError> {
+        self.check_table()?;
+        if self.first.len() != n_levels {
+            let (expected, found) = (self.first.len(), n_levels);
+            return Err(LadderError::OtherLevels { expected, found });
+        }
+        Ok(())
     }
 }
+
+/// Questions of one level in one round of a sitting, at most: more are a slip.
+const MOST_QUESTIONS: usize = 10_000;
 
 /// Sittings under way.
 #[derive(Debug, Clone)]
@@ -180,6 +227,11 @@ impl Gre {
         Ok(Self { routing: routing.clone(), open, n_rounds: 0 })
     }
 
+    /// Questions of all sittings, at most.
+    pub(super) fn n_questions(&self) -> usize {
+        self.open.len() * self.routing.n_questions()
+    }
+
     /// Empty sittings to write answers into.
     pub(super) fn sittings(&self) -> Vec<Sitting> {
         let empty =
@@ -249,5 +301,41 @@ mod tests {
         let mut routing = Routing::paper();
         routing.rows.remove(0);
         assert_eq!(routing.check(3).unwrap_err(), LadderError::NoRow { score: 0 });
+    }
+
+    #[test]
+    fn slips_in_a_routing_are_named() {
+        for known in [Routing::paper(), Routing::appendix(), Routing::steep()] {
+            assert_eq!(known.check(3), Ok(()));
+        }
+        let of = |first: [usize; 3], rows: &[(usize, [usize; 3])]| {
+            Routing::of(first, rows).check(3).unwrap_err().to_string()
+        };
+        let table = "of the table of the design `gre` should be";
+        assert_eq!(
+            of([0; 3], &[(0, [0; 3])]),
+            format!("`first` {table} one question at least, found none")
+        );
+        assert_eq!(
+            of([1, 2, 1], &[(0, [5, 0, 0]), (2, [0, 5, 0]), (2, [0, 0, 5])]),
+            format!("`rows[2].from` {table} above 2, that of the row before, found 2")
+        );
+        assert_eq!(
+            of([1, 2, 1], &[(0, [5, 0, 0]), (50, [0, 0, 5])]),
+            format!(
+                "`rows[1].from` {table} at most 9, the points of a first round that is all right, \
+                 found 50"
+            )
+        );
+        assert_eq!(
+            of([1, 2, 1], &[(0, [5, 0, usize::MAX])]),
+            format!("`rows[0].second` {table} at most 10000 of a level, found {}", usize::MAX)
+        );
+        let mut short = Routing::paper();
+        short.rows[1].second.pop();
+        assert_eq!(
+            short.check(3).unwrap_err().to_string(),
+            format!("`rows[1].second` {table} 3 numbers, as `first` has, found 2")
+        );
     }
 }

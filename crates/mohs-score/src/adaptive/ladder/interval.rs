@@ -11,9 +11,10 @@
 //! `p` is the estimate and `V` its variance. The quantile is Student's where few answers stand
 //! behind the variance (Satterthwaite's degrees of freedom). Where every answer was the same, `V`
 //! is 0 and proves nothing: the number of answers takes the place of `n'`, more of them the smaller
-//! the share that was not asked. For the same reason no estimate is taken for more precise than
-//! four times as many answers of a plain sample would be. A ladder that was asked completely has no
-//! doubt left.
+//! the share that was not asked. The same is so where the estimate is less than one answer away from
+//! 0 or 1, or beyond: there `p` in the formula is that with one right and one wrong answer added. For
+//! the same reason no estimate is taken for more precise than four times as many answers of a plain
+//! sample would be. A ladder that was asked completely has no doubt left.
 
 use mohs_data::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -23,35 +24,27 @@ use crate::proportion::{normal_quantile, real};
 
 /// Above so many degrees of freedom Student's distribution is normal to three digits.
 const NORMAL_FROM: f64 = 300.0;
+/// Differences so small come from adding up, not from the model.
+const ROUNDING: f64 = 1e-12;
 
 /// Returns an estimated share with its interval; `None` if a number is not finite.
 pub fn interval(moments: &Moments, confidence: f64) -> Option<Estimate> {
     let Moments { value, variance, freedom, n_asked, n_stimuli } = *moments;
-    if n_stimuli <= n_asked && variance <= 0.0 {
+    if n_stimuli <= n_asked && variance <= ROUNDING {
+        // Sums of weights are off in their last digits, and a full run says one number.
+        let value = (value / ROUNDING).round() * ROUNDING;
         return Estimate::new(value, value, value, confidence, n_asked);
     }
     let variance = variance.max(least_variance(value, n_asked, n_stimuli));
     let z = quantile(freedom, confidence);
-    let is_inside = 0.0 < value && value < 1.0;
-    if !is_inside || variance <= 0.0 {
-        let p = value.clamp(0.0, 1.0);
-        let unasked = 1.0 - real(n_asked) / real(n_stimuli.max(1));
-        let n = real(n_asked) / unasked.max(1e-9);
-        let (low, high) = wilson_ends(p, n, z);
-        // A control variate may leave [0, 1] by a little; its own doubt still counts.
-        let (low, high) = (
-            low.min(value - z * variance.max(0.0).sqrt()),
-            high.max(value + z * variance.max(0.0).sqrt()),
-        );
-        return Estimate::new(
-            value,
-            low.clamp(0.0, 1.0).min(value),
-            high.clamp(0.0, 1.0).max(value),
-            confidence,
-            n_asked,
-        );
-    }
-    let (low, high) = wilson_ends(value, value * (1.0 - value) / variance, z);
+    let n_plain = real(n_asked) / unasked(n_asked, n_stimuli).max(1e-9);
+    let (low, high) = if value.min(1.0 - value) * real(n_asked) < 1.0 || variance <= 0.0 {
+        let p = with_one_of_each(value, n_asked);
+        let n = (p * (1.0 - p) / variance).min(n_plain);
+        wilson_ends(value.clamp(0.0, 1.0), n, z)
+    } else {
+        wilson_ends(value, value * (1.0 - value) / variance, z)
+    };
     Estimate::new(value, low.min(value), high.max(value), confidence, n_asked)
 }
 
@@ -62,10 +55,18 @@ const MOST_GAIN: f64 = 4.0;
 /// The variance of a plain sample of [`MOST_GAIN`] times as many answers, with one right and one
 /// wrong answer added so that it is never 0.
 fn least_variance(value: f64, n_asked: usize, n_stimuli: usize) -> f64 {
+    let p = with_one_of_each(value, n_asked);
+    unasked(n_asked, n_stimuli) * p * (1.0 - p) / (real(n_asked.max(1)) * MOST_GAIN)
+}
+
+/// The share of right answers, had there been one right and one wrong answer more.
+fn with_one_of_each(value: f64, n_asked: usize) -> f64 {
     let n = real(n_asked);
-    let p = (value.clamp(0.0, 1.0) * n + 1.0) / (n + 2.0);
-    let unasked = (1.0 - n / real(n_stimuli.max(1))).max(0.0);
-    unasked * p * (1.0 - p) / (n.max(1.0) * MOST_GAIN)
+    (value.clamp(0.0, 1.0) * n + 1.0) / (n + 2.0)
+}
+
+fn unasked(n_asked: usize, n_stimuli: usize) -> f64 {
+    (1.0 - real(n_asked) / real(n_stimuli.max(1))).max(0.0)
 }
 
 fn quantile(freedom: f64, confidence: f64) -> f64 {
@@ -115,6 +116,26 @@ mod tests {
     fn answers_that_happen_to_agree_with_forecasts_prove_little() {
         let found = interval(&moments(0.8, 1e-6, 6), 0.95).unwrap();
         assert!(0.1 < found.half_width(), "{found:?}");
+    }
+
+    #[test]
+    fn a_full_run_has_the_digits_of_its_share() {
+        let added_up = Moments { n_stimuli: 600, ..moments(0.254_999_999_999_997_3, 1e-17, 600) };
+        let found = interval(&added_up, 0.95).unwrap();
+        assert!((found.value - 0.255).abs() < 1e-15 && found.low <= 0.255 && 0.255 <= found.high);
+    }
+
+    /// A control variate seldom says exactly 0, and the last digits must not decide.
+    #[test]
+    fn next_to_nothing_is_as_good_as_nothing() {
+        let nothing = interval(&moments(0.0, 1e-6, 90), 0.95).unwrap();
+        assert!((0.03..0.06).contains(&nothing.high), "{nothing:?}");
+        for value in [1e-17, 1e-9, -1e-9, -1e-4, 1e-4] {
+            let found = interval(&moments(value, 1e-6, 90), 0.95).unwrap();
+            assert!((found.high - nothing.high).abs() < 1e-3, "{found:?}");
+            let mirrored = interval(&moments(1.0 - value, 1e-6, 90), 0.95).unwrap();
+            assert!((1.0 - mirrored.low - nothing.high).abs() < 1e-3, "{mirrored:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //!
 //! | symbol            | meaning                                                                  |
 //! |-------------------|--------------------------------------------------------------------------|
-//! | `a`               | what an attribute at a level does, nearly free                           |
+//! | `a`               | what an attribute at a level does: nearly free, alike at the same level    |
 //! | `c`, `b`, `d`, `γ`| normal with mean 0; their variances are learned (empirical Bayes)        |
 //! | `x`               | log-odds that reference models are right about the stimulus              |
 //! | `x̄`               | its mean over stimuli of the same class, attribute and level             |
@@ -45,6 +45,7 @@
 //!   hierarchical models".
 
 mod curvature;
+mod shared;
 
 use std::collections::BTreeMap;
 
@@ -53,6 +54,7 @@ use nalgebra::DVector;
 use super::population::{Ladder, Place};
 use super::reference_models::Features;
 use curvature::{Curvature, Effects, Gradient, Inverse};
+use shared::SharedPrior;
 
 /// Families whose variances are learned: class, class × attribute, class × level, references.
 const N_LEARNED: usize = 4;
@@ -64,8 +66,6 @@ const GUESS_WORTH: f64 = 2.0;
 const SMALLEST: f64 = 1e-3;
 const LARGEST: f64 = 16.0;
 const MOST_CHANGE: f64 = 3.0;
-/// The variance of attribute × level: nearly free.
-const FREE: f64 = 4.0;
 /// The variance of the slopes of what references say together.
 const SLOPE_VARIANCE: f64 = 1.0;
 /// No step is longer, so that a first step from afar cannot overshoot.
@@ -80,6 +80,8 @@ const N_FIXED: usize = 3;
 pub(super) struct Logit<'a> {
     ladder: &'a Ladder,
     features: Option<&'a Features>,
+    /// What is thought of attribute × level at first.
+    shared: SharedPrior,
     effects: Effects,
     variances: [f64; N_LEARNED],
     /// How many effects of each family the answers determine.
@@ -109,6 +111,7 @@ impl<'a> Logit<'a> {
         Self {
             ladder,
             features,
+            shared: SharedPrior::new(ladder.attributes().len(), ladder.levels().len()),
             effects: Effects::zero(n_shared, ladder.classes().len(), n_own),
             variances: FIRST,
             determined: [0.0; N_LEARNED],
@@ -152,13 +155,17 @@ impl<'a> Logit<'a> {
         }
     }
 
-    /// The variance of a shared effect before anything was answered, and its family if it is learned.
-    fn prior_of_shared(&self, idx: usize) -> (f64, Option<usize>) {
-        match idx.checked_sub(self.first_slope()) {
-            None => (FREE, None),
-            Some(slope) if slope < Features::N_TOGETHER => (SLOPE_VARIANCE, None),
-            Some(_) => (self.variances[3], Some(3)),
-        }
+    /// Positions of slopes among shared effects, each with the variance it had before anything was
+    /// answered, and its family if that is learned.
+    fn slopes(&self) -> impl Iterator<Item = (usize, f64, Option<usize>)> + '_ {
+        let first = self.first_slope();
+        (first..self.effects.shared.len()).map(move |idx| {
+            if idx - first < Features::N_TOGETHER {
+                (idx, SLOPE_VARIANCE, None)
+            } else {
+                (idx, self.variances[3], Some(3))
+            }
+        })
     }
 
     fn slopes_of(&self, stimulus: usize) -> &'a [f64] {
@@ -224,10 +231,10 @@ impl<'a> Logit<'a> {
             }
         }
         curvature.shared.fill_lower_triangle_with_upper_triangle();
-        for idx in 0..n_shared {
-            let precision = 1.0 / self.prior_of_shared(idx).0;
-            curvature.shared[(idx, idx)] += precision;
-            gradient.shared[idx] -= precision * self.effects.shared[idx];
+        self.shared.add_to(&mut curvature.shared, &mut gradient.shared, &self.effects.shared);
+        for (idx, variance, _) in self.slopes() {
+            curvature.shared[(idx, idx)] += 1.0 / variance;
+            gradient.shared[idx] -= self.effects.shared[idx] / variance;
         }
         for (class, block) in curvature.classes.iter_mut().enumerate() {
             for idx in 0..n_own {
@@ -253,9 +260,9 @@ impl<'a> Logit<'a> {
                 add(self.family_of(idx), own[idx], variance);
             }
         }
-        for (idx, effect) in self.effects.shared.iter().enumerate() {
-            if let (_, Some(family)) = self.prior_of_shared(idx) {
-                add(family, *effect, posterior.variance_of_shared(idx));
+        for (idx, _, family) in self.slopes() {
+            if let Some(family) = family {
+                add(family, self.effects.shared[idx], posterior.variance_of_shared(idx));
             }
         }
         self.determined = determined;
@@ -290,7 +297,11 @@ impl<'a> Logit<'a> {
             let (own, n_own) = self.own_of(place);
             let own = &own[..n_own];
             let doubt = match &self.posterior {
-                Some(posterior) => posterior.variance_within(place.class_idx, own),
+                // An attribute that was not asked at this level yet is known from others alone.
+                Some(posterior) => {
+                    posterior.variance_within(place.class_idx, own)
+                        + posterior.variance_of_shared(self.shared_of(place))
+                }
                 None => own.iter().map(|idx| self.variances[self.family_of(*idx)]).sum(),
             };
             let shrink = (1.0 + std::f64::consts::PI * doubt / 8.0).sqrt();
@@ -305,9 +316,9 @@ impl<'a> Logit<'a> {
         for (family, variance) in self.variances.iter().enumerate() {
             let Some(posterior) = &self.posterior else { break };
             let mut pull = self.effects.clone();
-            for (idx, effect) in pull.shared.iter_mut().enumerate() {
-                let is_of = self.prior_of_shared(idx).1 == Some(family);
-                *effect *= if is_of { 1.0 / variance } else { 0.0 };
+            pull.shared.fill(0.0);
+            for (idx, _, _) in self.slopes().filter(|(_, _, of)| *of == Some(family)) {
+                pull.shared[idx] = self.effects.shared[idx] / variance;
             }
             for own in &mut pull.own {
                 for (idx, effect) in own.iter_mut().enumerate() {

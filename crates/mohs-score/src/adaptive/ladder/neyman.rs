@@ -16,24 +16,26 @@
 //!
 //! # A requested width
 //!
-//! Nobody looks at the estimate before the end. The size of each round is planned so that the
-//! variance of what was asked, plus what is to be expected of the rest, gives the width; every
-//! stratum is asked once. So there is no stopping on a favourable look and no correction for it: the
-//! errors of rounds are martingale differences, however large the rounds are.
+//! Each round asks of its strata what they take if all strata together are to give the width, by what
+//! is known then of how answers vary; where the budget cannot give that, the budget is shared out.
+//! Where the rounds end and the interval is wider than requested, because answers varied more than
+//! was forecast, more is asked ([`super::top_up`]). Nobody looks at the estimate before the end, only at
+//! how wide its interval is, so there is no stopping on a favourable look.
 
 use super::allocation::{Want, round, smallest, spread};
-use super::population::{Kind, Ladder, Place, StrataBy};
+use super::population::{Kind, Ladder, StrataBy};
 use super::test::Width;
+use super::top_up;
 use crate::draw::Draw;
 use crate::proportion::{normal_quantile, real};
 
 /// Strata are never taken for more certain than this.
-const LEAST_SPREAD: f64 = 0.1;
+pub(super) const LEAST_SPREAD: f64 = 0.1;
 /// What a target's variance may be of that under equal shares: a little less, because spreads are
 /// forecasts.
 const MOST_OF_EQUAL: f64 = 0.98;
 /// Aimed at below the requested width, because the last rounds bring surprises, too.
-const MARGIN: f64 = 0.97;
+const MARGIN: f64 = 0.98;
 
 /// Returns the expected standard deviation of answers within each stratum, given forecasts.
 pub(super) fn spreads(ladder: &Ladder, forecasts: &[f64]) -> Vec<f64> {
@@ -60,11 +62,11 @@ pub(super) struct Remaining<'a> {
 }
 
 /// What is known of strata that were asked.
-pub(super) struct Done {
-    /// Variance of each stratum's estimate; 0 where it was not asked.
-    pub(super) variances: Vec<f64>,
-    /// Observed variance over expected variance, so far.
-    pub(super) surprise: f64,
+pub(super) struct Done<'a> {
+    /// Questions each stratum has had.
+    pub(super) n_drawn: &'a [usize],
+    /// How much more answers varied within strata than was forecast, on average.
+    pub(super) excess: f64,
 }
 
 impl Remaining<'_> {
@@ -145,41 +147,41 @@ impl Remaining<'_> {
         importance
     }
 
-    /// Asks as little as promises the width, and no more than the budget.
+    /// Asks what this round's strata take if all strata, also those that were asked before, get as
+    /// little as promises the width, or what the budget gives them where that is too little. What those
+    /// of earlier rounds lack then is asked after the last round.
     pub(super) fn by_width(&self, width: &Width, done: &Done, draw: &mut Draw) -> Vec<usize> {
         let z = normal_quantile(0.5 + width.confidence / 2.0);
         let wanted = (MARGIN * width.value / 2.0 / z).powi(2);
-        let by_attribute = width.by_attribute && self.ladder.strata_by() != StrataBy::Level;
-        let n_groups = if by_attribute { self.ladder.attributes().len() } else { 1 };
-        let mut counts = vec![0.0; self.ladder.strata().len()];
         let mut wants = vec![None; self.ladder.strata().len()];
-        for group in 0..n_groups {
-            let is_in = |place: &Place| !by_attribute || place.attribute_idx == group;
-            let Some(group) = self.ladder.group(Kind::Accuracy, is_in) else { continue };
-            let mut weights = vec![0.0; self.ladder.strata().len()];
-            let mut spent = 0.0;
-            for (idx, weight) in &group.strata {
-                weights[*idx] = *weight;
-                spent += weight * weight * done.variances[*idx];
-            }
-            let members: Vec<(usize, Want)> = self
-                .now
-                .iter()
-                .chain(self.later)
-                .filter(|idx| 0.0 < weights[**idx])
-                .map(|idx| (*idx, self.want(*idx, &weights)))
-                .collect();
+        let mut counts = vec![0.0; self.ladder.strata().len()];
+        for group in top_up::groups(self.ladder, width) {
+            let member = |(idx, weight): &(usize, f64)| {
+                let high = self.ladder.strata()[*idx].stimuli.len();
+                let low = self.least.max(done.n_drawn[*idx]).min(high);
+                let spread = (self.spreads[*idx].powi(2) + done.excess).sqrt();
+                (*idx, *weight, spread, Want { weight: weight * spread, low, high })
+            };
+            let members: Vec<(usize, f64, f64, Want)> = group.strata.iter().map(member).collect();
             let expected = |k: f64| -> f64 {
-                let of = |(idx, want): &(usize, Want)| {
-                    let scale = (weights[*idx] * self.spreads[*idx]).powi(2) * done.surprise;
-                    scale * (1.0 / want.at(k) - 1.0 / real(want.high))
+                let of = |(_, weight, spread, want): &(usize, f64, f64, Want)| {
+                    (weight * spread).powi(2) * (1.0 / want.at(k) - 1.0 / real(want.high))
                 };
                 members.iter().map(of).sum()
             };
-            let k = smallest(|k| spent + expected(k) <= wanted).unwrap_or(1e18);
-            for (idx, want) in members {
+            let k = smallest(|k| expected(k) <= wanted).unwrap_or(1e18);
+            for (idx, _, _, want) in members {
                 counts[idx] = want.at(k);
                 wants[idx] = Some(want);
+            }
+        }
+        let all: Vec<Want> = wants.iter().copied().flatten().collect();
+        let n_drawn: usize = done.n_drawn.iter().sum();
+        let n_all = real(n_drawn + self.n_left);
+        if n_all < counts.iter().sum::<f64>() {
+            let k = smallest(|k| n_all <= sum_at(&all, k)).unwrap_or(1e18);
+            for (count, want) in counts.iter_mut().zip(&wants) {
+                *count = want.map_or(0.0, |want| want.at(k));
             }
         }
         let now: Vec<Want> = self.now.iter().filter_map(|idx| wants[*idx]).collect();
@@ -282,23 +284,43 @@ mod tests {
         }
     }
 
+    /// Each of three strata would need all of its 100 stimuli; there are 90 questions for all.
+    #[test]
+    fn a_width_out_of_reach_spends_the_budget_evenly() {
+        let ladder = ladder();
+        let remaining = Remaining {
+            ladder: &ladder,
+            now: &[0],
+            later: &[1, 2],
+            spreads: &[0.5; 3],
+            n_left: 90,
+            least: 2,
+        };
+        let done = Done { n_drawn: &[0; 3], excess: 0.0 };
+        let width = Width { value: 0.01, confidence: 0.95, by_attribute: false };
+        assert_eq!(remaining.by_width(&width, &done, &mut Draw::new(Seed(1), &[])), [30]);
+    }
+
     #[test]
     fn a_width_asks_as_little_as_promises_it() {
         let ladder = ladder();
-        let spreads = [0.5; 3];
-        let remaining = Remaining {
-            ladder: &ladder,
-            now: &[0, 1, 2],
-            later: &[],
-            spreads: &spreads,
-            n_left: 300,
-            least: 2,
+        let asked = |spreads: &[f64; 3], n_drawn: &[usize; 3], excess| {
+            let now = &[0, 1, 2][n_drawn.iter().filter(|n| 0 < **n).count()..];
+            let later = &[];
+            let remaining =
+                Remaining { ladder: &ladder, now, later, spreads, n_left: 300, least: 2 };
+            let done = Done { n_drawn, excess };
+            let width = Width { value: 0.2, confidence: 0.95, by_attribute: false };
+            remaining.by_width(&width, &done, &mut Draw::new(Seed(1), &[]))
         };
-        let done = Done { variances: vec![0.0; 3], surprise: 1.0 };
-        let width = Width { value: 0.2, confidence: 0.95, by_attribute: false };
-        let found: usize =
-            remaining.by_width(&width, &done, &mut Draw::new(Seed(1), &[])).iter().sum();
-        // (0.97 · 0.1 / 1.96)² = 0.25 (1/n - 1/300) gives n = 76.
-        assert!((75..=77).contains(&found), "{found}");
+        // (0.98 · 0.1 / 1.96)² = 0.25 (1/n - 1/300) gives n = 75.
+        let found: usize = asked(&[0.5; 3], &[0; 3], 0.0).iter().sum();
+        assert!((74..=76).contains(&found), "{found}");
+        // The same if answers vary more than was forecast, and if the first stratum had too few: that
+        // is made good later.
+        let found: usize = asked(&[0.1; 3], &[0; 3], 0.24).iter().sum();
+        assert!((74..=76).contains(&found), "{found}");
+        let found: usize = asked(&[0.5; 3], &[5, 0, 0], 0.0).iter().sum();
+        assert!((49..=51).contains(&found), "{found}");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::test::Width;
 use crate::human::bradley_terry::level_values;
 use crate::proportion::real;
 
@@ -159,6 +160,16 @@ pub enum LadderError {
     /// The paper's design looks at classes one by one.
     #[error("the design `gre` needs strata of class, attribute and level")]
     CoarseStrata,
+    /// A number in the table of the paper's design is a slip.
+    #[error("`{field}` of the table of the design `gre` should be {expected}, found {found}")]
+    BadRouting {
+        /// Where it stands.
+        field: String,
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
     /// The table of the paper's design leaves a score out.
     #[error("the table of the design `gre` has no row for a score of {score}")]
     NoRow {
@@ -317,10 +328,14 @@ impl Ladder {
         Err(LadderError::TooFew { n_asked, n_stimuli, at_least })
     }
 
-    /// The same for a budget of a test, which asks two of each.
-    pub fn with_strata_for(self, budget: f64) -> Result<Self, LadderError> {
+    /// The same for a budget of a test, which asks two of each. A wide interval needs few questions,
+    /// and strata so fine that they alone ask for more would waste the rest.
+    pub fn with_strata_for(self, budget: f64, width: Option<Width>) -> Result<Self, LadderError> {
         let n_asked = super::test::n_asked(&self, budget)?;
-        self.with_finest_strata(n_asked, super::test::LEAST)
+        let (n_attributes, n_stimuli) = (self.attributes().len(), self.n_stimuli());
+        let n_needed = width.map_or(n_asked, |width| width.n_plain(n_attributes, n_stimuli));
+        let coarse = self.clone().with_finest_strata(n_needed.min(n_asked), super::test::LEAST);
+        coarse.or_else(|_| self.with_finest_strata(n_asked, super::test::LEAST))
     }
 
     /// Returns how many questions ask `least` stimuli of every stratum, or all it has.

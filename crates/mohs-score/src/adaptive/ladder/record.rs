@@ -29,6 +29,16 @@ pub enum Why {
         /// The forecast probability of a right answer, where there is one.
         forecast: Option<f64>,
     },
+    /// One of so many drawn from what was left of its stratum, because the interval was wider than
+    /// requested.
+    DrawnAgain {
+        /// How many are drawn.
+        n: usize,
+        /// Of how many.
+        of: usize,
+        /// The forecast probability of a right answer, where there is one.
+        forecast: Option<f64>,
+    },
     /// The first round of a sitting asks everybody the same.
     FirstRound,
     /// The second round goes by the points of the first.
@@ -42,14 +52,21 @@ impl Why {
     /// Returns the reason in words.
     pub fn words(&self) -> String {
         match self {
-            Self::Drawn { n, of, forecast: None } => format!("{n} of {of} drawn from its stratum"),
-            Self::Drawn { n, of, forecast: Some(forecast) } => {
-                format!("{n} of {of} drawn from its stratum, forecast {forecast:.2}")
+            Self::Drawn { n, of, forecast } => {
+                format!("{n} of {of} drawn from its stratum{}", in_words(*forecast))
+            }
+            Self::DrawnAgain { n, of, forecast } => {
+                let forecast = in_words(*forecast);
+                format!("for the width, {n} of {of} left in its stratum{forecast}")
             }
             Self::FirstRound => "first round".into(),
             Self::AfterPoints { points } => format!("second round after {points} points"),
         }
     }
+}
+
+fn in_words(forecast: Option<f64>) -> String {
+    forecast.map_or(String::new(), |forecast| format!(", forecast {forecast:.2}"))
 }
 
 /// A question with its answer.

@@ -7,16 +7,15 @@
 use mohs_data::Seed;
 
 use super::design::Design;
-use super::estimator::control_variate;
 use super::gre::Gre;
 use super::logit::Logit;
 use super::neyman::{self, Done, Remaining};
 use super::population::{Ladder, LadderError};
 use super::record::{Asked, Question, Record, Sample, Why};
 use super::reference_models::Hints;
-use super::static_k;
+use super::{static_k, top_up};
 use crate::draw::Draw;
-use crate::proportion::real;
+use crate::proportion::{normal_quantile, real};
 
 /// Strata are asked at least so often, or their variance would be unknown.
 pub(super) const LEAST: usize = 2;
@@ -40,12 +39,34 @@ pub struct Width {
     pub by_attribute: bool,
 }
 
+impl Width {
+    /// How many plain answers make such intervals at most, half of them right being the worst, when
+    /// there are so many stimuli.
+    pub(super) fn n_plain(&self, n_attributes: usize, n_stimuli: usize) -> usize {
+        let z = normal_quantile(0.5 + self.confidence / 2.0);
+        let n_groups = if self.by_attribute { n_attributes.max(1) } else { 1 };
+        let size = real(n_stimuli) / real(n_groups);
+        let unlimited = (z / self.value).powi(2);
+        // Of few stimuli a part of them tells more.
+        let n = unlimited * size / (unlimited + size);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count, at most that of the stimuli"
+        )]
+        let n = (n * real(n_groups)).ceil() as usize;
+        n
+    }
+}
+
 /// A test under way.
 #[derive(Debug, Clone)]
 pub struct AdaptiveTest<'a> {
     record: Record<'a>,
     course: Course<'a>,
     open: Vec<(usize, Question)>,
+    n_planned: usize,
+    n_allowed: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -63,6 +84,8 @@ struct Strata<'a> {
     counts: Option<Vec<usize>>,
     width: Option<Width>,
     n_left: usize,
+    /// Questions each stratum has had.
+    n_drawn: Vec<usize>,
     fit: Logit<'a>,
     forecasts: Vec<f64>,
     has_references: bool,
@@ -93,15 +116,18 @@ impl<'a> AdaptiveTest<'a> {
             sittings: Vec::new(),
             n_rounds: 0,
         };
+        let mut n_planned = n_asked;
         let course = match design {
             Design::Gre { routing } => {
                 let gre = Gre::new(ladder, routing, budget, seed)?;
+                n_planned = gre.n_questions();
                 record.sittings = gre.sittings();
                 Course::Sittings(gre)
             }
             Design::Static { per_stratum } => {
                 let mut draw = Draw::new(seed, &[COUNT]);
                 let counts = static_k::counts(ladder, *per_stratum, n_asked, LEAST, &mut draw)?;
+                n_planned = counts.iter().sum();
                 let mut strata = Strata::new(ladder, hints, n_asked, seed);
                 strata.counts = Some(counts);
                 Course::Strata(Box::new(strata))
@@ -117,7 +143,18 @@ impl<'a> AdaptiveTest<'a> {
                 Course::Strata(Box::new(strata))
             }
         };
-        Ok(Self { record, course, open: Vec::new() })
+        Ok(Self { record, course, open: Vec::new(), n_planned, n_allowed: n_asked })
+    }
+
+    /// Returns how many stimuli the design asks, at most. Designs that give a number of questions by
+    /// themselves may go beyond the budget.
+    pub fn n_planned(&self) -> usize {
+        self.n_planned
+    }
+
+    /// Returns how many stimuli the budget allows.
+    pub fn n_allowed(&self) -> usize {
+        self.n_allowed
     }
 
     /// Returns the questions of the next round; none when the test is over.
@@ -193,6 +230,7 @@ impl<'a> Strata<'a> {
             counts: None,
             width: None,
             n_left,
+            n_drawn: vec![0; ladder.strata().len()],
             fit: Logit::new(ladder, hints.map(|hints| &hints.features)),
             forecasts,
             has_references: hints.is_some(),
@@ -202,7 +240,7 @@ impl<'a> Strata<'a> {
 
     fn next_round(&mut self, record: &mut Record<'a>) -> Vec<(usize, Question)> {
         let round = record.n_rounds;
-        let Some(end) = self.ends.get(round).copied() else { return Vec::new() };
+        let Some(end) = self.ends.get(round).copied() else { return self.top_up(record) };
         let start = if round == 0 { 0 } else { self.ends[round - 1] };
         if 0 < round {
             self.fit.fit(&record.answers(), N_FIT_ROUNDS);
@@ -210,25 +248,62 @@ impl<'a> Strata<'a> {
         }
         let now: Vec<usize> = self.order[start..end].to_vec();
         let counts = self.counts_now(record, round, &now, &self.order[end..]);
-        let ladder = record.ladder;
         let mut questions = Vec::new();
         for (idx, n) in now.into_iter().zip(counts) {
-            let stimuli = &ladder.strata()[idx].stimuli;
+            let stimuli = &record.ladder.strata()[idx].stimuli;
             let sample = &mut record.samples[idx];
             sample.round = round;
             sample.forecasts = stimuli.iter().map(|stimulus| self.forecasts[*stimulus]).collect();
-            self.n_left -= n.min(self.n_left);
-            let is_forecast = 0 < round || self.has_references;
-            for position in
-                chosen(stimuli.len(), n, &mut Draw::new(self.seed, &[CHOICE, idx as u64]))
-            {
-                let forecast = is_forecast.then_some(sample.forecasts[position]);
-                let why = Why::Drawn { n, of: stimuli.len(), forecast };
-                questions.push((idx, Question { stimulus: stimuli[position], round, why }));
-            }
+            questions.extend(self.draw_up_to(record, idx, n, round));
         }
         questions.sort_by_key(|(_, question)| question.stimulus);
         questions
+    }
+
+    /// More questions where a requested width was not reached.
+    fn top_up(&mut self, record: &Record<'a>) -> Vec<(usize, Question)> {
+        let round = record.n_rounds;
+        let Some(width) = &self.width else { return Vec::new() };
+        if self.n_left == 0 || self.ends.len() + top_up::MOST_ROUNDS <= round {
+            return Vec::new();
+        }
+        let mut draw = Draw::new(self.seed, &[COUNT, round as u64]);
+        let totals = top_up::totals(record, width, &self.n_drawn, self.n_left, &mut draw);
+        let mut questions = Vec::new();
+        for (idx, n) in totals.into_iter().enumerate() {
+            questions.extend(self.draw_up_to(record, idx, n, round));
+        }
+        questions.sort_by_key(|(_, question)| question.stimulus);
+        questions
+    }
+
+    /// Draws from a stratum until it has had `n` questions.
+    fn draw_up_to(
+        &mut self,
+        record: &Record<'a>,
+        idx: usize,
+        n: usize,
+        round: usize,
+    ) -> Vec<(usize, Question)> {
+        let stimuli = &record.ladder.strata()[idx].stimuli;
+        let before = std::mem::replace(&mut self.n_drawn[idx], n);
+        self.n_left -= (n - before).min(self.n_left);
+        let sample = &record.samples[idx];
+        let is_forecast = 0 < sample.round || self.has_references;
+        // The same stream however many are drawn, so that more of them begin with the same ones.
+        let mut draw = Draw::new(self.seed, &[CHOICE, idx as u64]);
+        let positions = chosen(stimuli.len(), n, &mut draw).into_iter().skip(before);
+        positions
+            .map(|position| {
+                let forecast = is_forecast.then_some(sample.forecasts[position]);
+                let of = stimuli.len();
+                let why = match before {
+                    0 => Why::Drawn { n, of, forecast },
+                    _ => Why::DrawnAgain { n: n - before, of: of - before, forecast },
+                };
+                (idx, Question { stimulus: stimuli[position], round, why })
+            })
+            .collect()
     }
 
     fn counts_now(
@@ -252,32 +327,10 @@ impl<'a> Strata<'a> {
         match &self.width {
             None => remaining.by_budget(&mut draw),
             Some(width) => {
-                let done = self.done(record, round);
+                let done = Done { n_drawn: &self.n_drawn, excess: top_up::excess(record) };
                 remaining.by_width(width, &done, &mut draw)
             }
         }
-    }
-
-    /// What the rounds so far have shown of variances.
-    fn done(&self, record: &Record<'a>, round: usize) -> Done {
-        let by_stratum = control_variate::by_stratum(record);
-        let mut variances = vec![0.0; record.samples.len()];
-        let (mut observed, mut expected) = (0.0, 0.0);
-        for (idx, sample) in record.samples.iter().enumerate() {
-            if sample.answers.is_empty() || round == 0 {
-                continue;
-            }
-            variances[idx] = by_stratum.variances[idx];
-            let stratum = &record.ladder.strata()[idx];
-            let size = real(stratum.stimuli.len());
-            let spread: f64 = sample.forecasts.iter().map(|p| p * (1.0 - p)).sum::<f64>() / size;
-            let n = real(sample.answers.len());
-            observed += variances[idx];
-            expected += spread * (1.0 / n - 1.0 / size);
-        }
-        // A few strata's worth of trust in the forecast keeps the first rounds from swinging.
-        let trust = expected.max(1e-12) / real(round.max(1)) / 4.0;
-        Done { variances, surprise: ((observed + trust) / (expected + trust)).clamp(0.25, 4.0) }
     }
 }
 
@@ -314,6 +367,28 @@ mod tests {
             }
         }
         Ladder::new(&tags, &[]).unwrap()
+    }
+
+    /// Ten attributes of one class, so that strata are attributes at levels.
+    fn ladder_of_attributes(n_each: usize) -> Ladder {
+        let mut tags = Vec::new();
+        for attribute in 0..10 {
+            for level in ["easy", "medium", "hard"] {
+                let tag = Tags {
+                    class: "mug".into(),
+                    attribute: Some(format!("{attribute}")),
+                    level: Some(level.into()),
+                };
+                tags.extend(vec![tag; n_each]);
+            }
+        }
+        Ladder::new(&tags, &[]).unwrap()
+    }
+
+    /// Answers that depend on the level alone.
+    fn answers_by_level(ladder: &Ladder, p: [f64; 3], seed: u64) -> Vec<bool> {
+        let mut draw = Draw::new(Seed(seed), &[8]);
+        ladder.places().iter().map(|place| draw.chance(p[place.level_idx])).collect()
     }
 
     /// Answers that depend on level and class.
@@ -435,6 +510,48 @@ mod tests {
         }
     }
 
+    /// Each stratum is asked once, so what was seen at a level must say something about attributes
+    /// that were not asked there yet.
+    #[test]
+    fn coarse_strata_without_references_are_asked_by_how_answers_vary() {
+        let ladder = ladder_of_attributes(48);
+        let mut n_asked = [0; 3];
+        for seed in 0..10 {
+            let truth = answers_by_level(&ladder, [0.98, 0.9, 0.5], seed);
+            let record = run(&ladder, None, &Design::Neyman, 0.25, None, &truth).unwrap();
+            for asked in record.asked() {
+                n_asked[ladder.places()[asked.question.stimulus].level_idx] += 1;
+            }
+        }
+        let [easy, medium, hard] = n_asked;
+        assert!(1.1 * real(easy) < real(medium), "{n_asked:?}");
+        assert!(1.3 * real(medium) < real(hard), "{n_asked:?}");
+    }
+
+    /// Recovery: near 0 and 100 % intervals hold the truth, and none is the whole range.
+    #[test]
+    fn intervals_near_the_ends_are_neither_nothing_nor_everything() {
+        let ladder = ladder_of_attributes(48);
+        let group = ladder.group(Kind::Accuracy, |_| true).unwrap();
+        for kind in [EstimatorKind::ControlVariate, EstimatorKind::Stratified] {
+            for p in [[0.0; 3], [0.02, 0.0, 0.0], [0.02, 0.01, 0.005], [1.0, 0.995, 0.98]] {
+                let (mut n_held, n) = (0, 200);
+                for seed in 0..n {
+                    let truth = answers_by_level(&ladder, p, seed);
+                    let record = run(&ladder, None, &Design::Neyman, 0.25, None, &truth).unwrap();
+                    let moments = kind.of(&record).unwrap().estimate(&group).unwrap();
+                    let found = interval(&moments, 0.95).unwrap();
+                    assert!(found.high - found.low < 0.08, "{kind:?} {p:?} {found:?}");
+                    let share =
+                        real(truth.iter().filter(|right| **right).count()) / real(truth.len());
+                    n_held += usize::from(found.low <= share && share <= found.high);
+                }
+                // 200 draws of 0.95 have a standard error of 0.015.
+                assert!(184 <= n_held, "{n_held} {kind:?} {p:?}");
+            }
+        }
+    }
+
     #[test]
     fn budgets_widths_and_small_classes_are_checked() {
         let ladder = ladder(2, 3);
@@ -465,6 +582,39 @@ mod tests {
         );
         let coarse = ladder.clone().with_finest_strata(5, LEAST).unwrap_err();
         assert_eq!(coarse, LadderError::TooFew { n_asked: 5, n_stimuli: 36, at_least: 6 });
+    }
+
+    #[test]
+    fn a_wide_interval_takes_coarse_strata() {
+        let by = |value| {
+            let width = Width { value, confidence: 0.95, by_attribute: false };
+            ladder(20, 12).with_strata_for(0.5, Some(width)).unwrap().strata_by()
+        };
+        // 91 and 1,078 plain answers of 1,440; 120 strata of class, attribute and level ask 240.
+        assert_eq!(by(0.2), StrataBy::AttributeLevel);
+        assert_eq!(by(0.03), StrataBy::ClassAttributeLevel);
+        // 2 × 85 answers of 2 × 720 for two attributes: finer strata would ask 240.
+        let width = Width { value: 0.2, confidence: 0.95, by_attribute: true };
+        let ladder = ladder(20, 12).with_strata_for(1.0, Some(width)).unwrap();
+        assert_eq!(ladder.strata_by(), StrataBy::AttributeLevel);
+    }
+
+    #[test]
+    fn a_test_says_before_how_many_it_asks_and_how_many_it_may() {
+        for (n_each, design, n_planned) in [
+            (12, "neyman", 36),
+            (12, "static", 36),
+            (12, "static-3", 36),
+            (12, "gre", 36),
+            (8, "static-3", 36),
+            (8, "gre", 36),
+            (8, "neyman", 24),
+        ] {
+            let (ladder, design) = (ladder(2, n_each), Design::parse(design).unwrap());
+            let test = AdaptiveTest::new(&ladder, None, &design, 0.25, None, Seed(1)).unwrap();
+            let found = (test.n_planned(), test.n_allowed());
+            assert_eq!(found, (n_planned, 3 * n_each), "{} of {n_each}", design.name());
+        }
     }
 
     #[test]

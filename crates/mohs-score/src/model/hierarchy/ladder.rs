@@ -55,11 +55,16 @@ pub(super) struct Rung {
 }
 
 impl<'a> Ladder<'a> {
-    /// Puts the stimuli of a table on their levels.
-    pub(super) fn new(table: &Table<'a>, options: &Options) -> Result<Self, LadderError> {
+    /// Puts the stimuli of a table on their levels. A level counts although no model was shown one of
+    /// its stimuli: without it the ladder would be another one.
+    pub(super) fn new(
+        table: &Table<'a>,
+        stimuli: &[Stimulus],
+        options: &Options,
+    ) -> Result<Self, LadderError> {
         let (origin, tag) = origin(table, options)?;
         let Ordered { names, level_of, empty, tied } =
-            ordered(table, options, origin, tag.as_deref())?;
+            ordered(table, stimuli, options, origin, tag.as_deref())?;
         if names.len() < 2 {
             return Err(LadderError::OneLevel { level: names.first().cloned() });
         }
@@ -144,18 +149,34 @@ impl<'a> Ladder<'a> {
     /// Returns the level of a stimulus that may not have been shown to a model, by its tag; `None`
     /// without one, or where levels are parts of a scale.
     pub(super) fn level_of(&self, stimulus: &Stimulus) -> Option<usize> {
-        let tag = match self.origin {
-            LevelOrigin::Level => stimulus.level.as_deref(),
-            LevelOrigin::Column => stimulus.extra.get(self.tag.as_deref()?),
-            LevelOrigin::Difficulty => None,
-        };
-        order::place(&self.levels, tag?)
+        order::place(&self.levels, tag_of(stimulus, self.origin, self.tag.as_deref())?)
+    }
+
+    /// Returns the levels of which no model was shown a stimulus.
+    pub(super) fn not_shown(&self) -> Vec<String> {
+        let is_shown = |idx| self.rungs.iter().any(|rung| rung.level_idx == idx);
+        let levels = self.levels.iter().enumerate();
+        levels.filter(|(idx, _)| !is_shown(*idx)).map(|(_, name)| name.clone()).collect()
     }
 
     /// Returns how many groups of cells have a baseline of their own.
     pub(super) fn n_groups(&self) -> usize {
         if self.kind == CellKind::Label { 1 } else { self.attributes.len() }
     }
+}
+
+/// Returns what a stimulus says of its level; `None` where levels are parts of a difficulty.
+fn tag_of<'s>(
+    stimulus: &'s Stimulus,
+    origin: LevelOrigin,
+    column: Option<&str>,
+) -> Option<&'s str> {
+    let tag = match origin {
+        LevelOrigin::Level => stimulus.level.as_deref(),
+        LevelOrigin::Column => stimulus.extra.get(column?),
+        LevelOrigin::Difficulty => None,
+    };
+    tag.map(str::trim).filter(|tag| !tag.is_empty())
 }
 
 /// Decides what says how hard stimuli are.
@@ -190,6 +211,7 @@ fn origin(
 
 fn ordered(
     table: &Table<'_>,
+    stimuli: &[Stimulus],
     options: &Options,
     origin: LevelOrigin,
     column: Option<&str>,
@@ -204,17 +226,27 @@ fn ordered(
         });
     }
     let tag = |shown: &Shown<'_>| match origin {
-        LevelOrigin::Level => shown.stimulus?.level.clone(),
-        LevelOrigin::Column => shown.stimulus?.extra.get(column?).map(str::to_owned),
         LevelOrigin::Difficulty => bands.get(shown.band_idx?).cloned(),
+        LevelOrigin::Level | LevelOrigin::Column => {
+            tag_of(shown.stimulus?, origin, column).map(str::to_owned)
+        }
     };
     let tags: Vec<Option<String>> = table.stimuli.iter().map(tag).collect();
-    let tags: Vec<Option<&str>> = tags
-        .iter()
-        .map(|tag| tag.as_deref().map(str::trim).filter(|tag| !tag.is_empty()))
-        .collect();
+    let mut tags: Vec<Option<&str>> = tags.iter().map(Option::as_deref).collect();
     if tags.iter().all(Option::is_none) {
         return Err(LadderError::NoLevels);
     }
-    order::order(&tags, &options.levels, options.n_bands)
+    let n_shown = tags.len();
+    // Parts of a scale have equally many of those that were shown.
+    if !order::is_scale(&tags) {
+        tags.extend(stimuli.iter().map(|row| tag_of(row, origin, column)));
+        // Of an order that is given, what it leaves out is left out.
+        let is_given = |tag: &str| order::place(&options.levels, tag).is_some();
+        for tag in &mut tags[n_shown..] {
+            *tag = tag.filter(|tag| options.levels.is_empty() || is_given(tag));
+        }
+    }
+    let mut ordered = order::order(&tags, &options.levels, options.n_bands)?;
+    ordered.level_of.truncate(n_shown);
+    Ok(ordered)
 }

@@ -62,6 +62,15 @@ pub(super) fn order(
     Ok(by_number(tags, &spellings, &numbers, n_parts))
 }
 
+/// Returns whether tags are so many different numbers that they are a scale.
+pub(super) fn is_scale(tags: &[Option<&str>]) -> bool {
+    let numbers: Option<Vec<f64>> = tags.iter().flatten().map(|tag| number(tag)).collect();
+    let Some(mut numbers) = numbers else { return false };
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    MOST_NUMBERS < numbers.len()
+}
+
 /// Returns the place of a tag among levels by name: the same word, one of several on a step, or the
 /// same number.
 pub(super) fn place(names: &[String], tag: &str) -> Option<usize> {

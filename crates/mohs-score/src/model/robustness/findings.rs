@@ -149,12 +149,45 @@ pub struct AttackFinding {
     pub correlation: Option<RankCorrelation>,
     /// How far the fast search can be believed.
     pub audit: Option<Audit>,
+    /// Means up to the attack's own horizon; absent where that is the horizon of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Alone>,
     /// Rows that rest on the fast search alone.
     pub n_fast: usize,
     /// How often the model was asked for an answer.
     pub n_forward: u64,
     /// How often the model was asked for an answer and a gradient.
     pub n_gradient: u64,
+}
+
+impl AttackFinding {
+    /// Returns whether ε is the length of one of several steps, so that the whole change may be
+    /// larger: the fast gradient sign method with more than one step.
+    pub fn is_step_length(&self) -> bool {
+        let steps = self.settings.split_whitespace().find_map(|word| word.strip_prefix("steps="));
+        self.attack.starts_with("fgsm") && steps.is_some_and(|steps| steps != "1")
+    }
+}
+
+impl AttackTable {
+    /// Returns the attacks whose ε is the length of a step, where others stand beside them.
+    pub fn step_lengths(&self) -> Vec<&AttackFinding> {
+        let steps: Vec<_> = self.attacks.iter().filter(|one| one.is_step_length()).collect();
+        if steps.len() < self.attacks.len() { steps } else { Vec::new() }
+    }
+}
+
+/// An attack on its own, where others of its table were tried less far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alone {
+    /// Where restricted means end: the largest ε up to which all groups of this attack are known.
+    pub horizon: f64,
+    /// All stimuli.
+    pub overall: EpsilonGroup,
+    /// By band, in the order of the bands.
+    pub bands: Vec<EpsilonGroup>,
+    /// Restricted mean in the easiest band minus that in the hardest.
+    pub easy_minus_hard: Option<Estimate>,
 }
 
 /// What an attack needs on a group of stimuli.
@@ -173,6 +206,25 @@ pub struct EpsilonGroup {
     /// Mean of the smallest ε when survivors count with the horizon: the area under the curve of
     /// survivors from 0 to the horizon. n = stimuli attacked.
     pub restricted_mean: Option<Estimate>,
+    /// What is known at the horizon; absent in findings of versions that did not count it.
+    #[serde(default)]
+    pub at_horizon: Option<AtHorizon>,
+}
+
+/// What is known of stimuli at the horizon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtHorizon {
+    /// Stimuli that survive every ε up to the horizon, also those that a larger one fools.
+    pub n_survived: usize,
+    /// Survivors that were not tried as far as that.
+    pub n_unknown: usize,
+}
+
+impl AtHorizon {
+    /// Returns whether every stimulus is fooled up to the horizon.
+    pub fn is_none_left(self) -> bool {
+        self.n_survived + self.n_unknown == 0
+    }
 }
 
 impl EpsilonGroup {

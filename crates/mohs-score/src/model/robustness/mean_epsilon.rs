@@ -76,16 +76,19 @@ pub(super) fn of_series(
             let draws = redraw.estimate(plain.value, &draws, column, plain.n);
             Some(draws.map_or(plain, |drawn| widened(drawn, Some(plain))))
         };
+        let mean_fooled = drawn(mean_fooled(observed, redraw.confidence), idx * N_NUMBERS);
+        // Where nothing survives both means are one number, and a number has one interval.
+        let is_whole = observed.iter().all(|o| o.is_fooled && o.epsilon <= horizon);
+        let same = if is_whole { mean_fooled } else { None };
+        let restricted = || survival::restricted_mean(observed, horizon, redraw.confidence);
         EpsilonGroup {
             n_fooled,
             n_survived: observed.len() - n_fooled,
             n_not_attacked: n_in(&series.not_attacked),
             n_failed: n_in(&series.failed),
-            mean_fooled: drawn(mean_fooled(observed, redraw.confidence), idx * N_NUMBERS),
-            restricted_mean: drawn(
-                survival::restricted_mean(observed, horizon, redraw.confidence),
-                idx * N_NUMBERS + 1,
-            ),
+            restricted_mean: same.or_else(|| drawn(restricted(), idx * N_NUMBERS + 1)),
+            mean_fooled,
+            at_horizon: Some(survival::at_horizon(observed, horizon)),
         }
     };
     let easy_minus_hard = match groups.as_slice() {

@@ -29,7 +29,7 @@
 use mohs_data::Estimate;
 
 use super::bounded;
-use super::findings::SurvivalStep;
+use super::findings::{AtHorizon, SurvivalStep};
 use crate::proportion::{normal_quantile, real, wilson};
 
 /// One stimulus under one attack.
@@ -101,6 +101,20 @@ pub(super) fn curve(sorted: &[Observation], confidence: f64) -> Vec<SurvivalStep
 /// nothing is left at its end, so that it is known everywhere.
 pub(super) fn known_to(sorted: &[Observation]) -> Option<f64> {
     sorted.last().filter(|last| !last.is_fooled).map(|last| last.epsilon)
+}
+
+/// Returns how many observations outlast the horizon, and of how many that is not known. One that is
+/// fooled at the horizon does not outlast it.
+pub(super) fn at_horizon(observed: &[Observation], horizon: f64) -> AtHorizon {
+    let n =
+        |keep: fn(&Observation, f64) -> bool| observed.iter().filter(|o| keep(o, horizon)).count();
+    AtHorizon {
+        n_survived: n(|o, horizon| match o.is_fooled {
+            true => horizon < o.epsilon,
+            false => horizon <= o.epsilon,
+        }),
+        n_unknown: n(|o, horizon| !o.is_fooled && o.epsilon < horizon),
+    }
 }
 
 /// Returns the area under the curve of sorted observations from 0 to the horizon; `None` without
@@ -217,6 +231,15 @@ pub(super) mod tests {
     ];
 
     /// 6: 1 - 3/21; 7: × 16/17; 10: × 14/15; 13: × 11/12; 16: × 10/11; 22: × 6/7; 23: × 5/6.
+    #[test]
+    fn what_is_fooled_beyond_the_horizon_has_survived_it() {
+        let group =
+            observed(&[(0.01, true), (0.02, true), (0.03, true), (0.02, false), (0.01, false)]);
+        let found = at_horizon(&group, 0.02);
+        assert_eq!((found.n_survived, found.n_unknown), (2, 1));
+        assert!(!found.is_none_left() && at_horizon(&group[..1], 0.02).is_none_left());
+    }
+
     #[test]
     fn remission_times_give_the_curve_of_the_textbooks() {
         let found = curve(&observed(&TREATED), 0.95);

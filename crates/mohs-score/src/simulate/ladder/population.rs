@@ -36,7 +36,7 @@ pub const LEVELS: [&str; 3] = ["easy", "medium", "hard"];
 /// Accuracy in per cent by attribute, level and model: the paper's Tables 5 to 7.
 pub const ACCURACIES: [(&str, [[f64; 6]; 3]); 10] = [
     (
-        "color",
+        "colour",
         [
             [58.89, 70.74, 83.33, 75.56, 84.07, 83.70],
             [50.37, 51.48, 78.89, 66.29, 69.63, 81.85],

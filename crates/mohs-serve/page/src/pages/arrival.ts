@@ -36,6 +36,12 @@ export function takenPage(ui: Ui, text: string): void {
   ui.last(
     { name: "taken", title: elsewhere.title },
     h("p", {}, text),
-    h("div", { class: "buttons" }, button(elsewhere.button, () => location.reload(), "")),
+    h("div", { class: "buttons" }, button(elsewhere.button, goOnHere, "")),
   );
+}
+
+/** Loads the page again, which then takes over without asking once more. */
+function goOnHere(): void {
+  history.replaceState({ goesOn: true }, "");
+  location.reload();
 }

@@ -20,7 +20,7 @@ export async function saved(ui: Ui, outbox: Outbox): Promise<void> {
     const { saving } = ui.texts;
     const left = h("p", { class: "large", role: "status" });
     const more = h("div", {});
-    const tell = () => (left.textContent = saving.left(outbox.nUnsaved));
+    const tell = () => (left.textContent = saving.left(outbox.nAnswersUnsaved));
     const stop = outbox.watch(tell);
     const timer = setTimeout(() => {
       more.replaceChildren(h("p", {}, saving.long), h("div", { class: "buttons" }, button(saving.download, () => void offer(outbox), "")));
@@ -43,18 +43,23 @@ export async function offer(outbox: Outbox): Promise<void> {
   download("mohs-answers.json", JSON.stringify({ format: "mohs-events/1", chains: await outbox.everything() }, null, 1));
 }
 
-export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, isEarly: boolean, note = ""): void {
-  const { end } = ui.texts;
+/** How a session ended: through, by the participant's wish, or by the study's rules. */
+export type Ending = "all" | "early" | "stopped";
+
+export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, how: Ending): void {
+  const { end, beep } = ui.texts;
+  const said = { all: end.all, early: end.early, stopped: beep.stop }[how];
+  // What could be handed in somewhere is not for previews.
+  if (study.preview) return ui.last({ name: "end", title: end.title }, h("p", {}, end.preview), ...paragraphs(study.debrief), h("p", {}, end.close));
   const url = safeUrl(completionUrl);
   const copy = button(end.copy, () => void navigator.clipboard?.writeText(code ?? "").then(() => (copy.textContent = end.copied)), "");
   ui.last(
     { name: "end", title: end.title },
-    note !== "" && h("p", {}, note),
-    note === "" && h("p", {}, isEarly ? end.early : end.all),
+    h("p", {}, said),
     ...paragraphs(study.debrief),
-    code !== null && h("p", {}, end.code),
+    code === null ? h("p", {}, end.noCode) : h("p", {}, end.code),
     code !== null && h("p", { class: "code" }, h("code", {}, code), copy),
-    url !== null ? h("div", { class: "buttons" }, h("a", { class: "button primary", href: url, rel: "noreferrer" }, end.onward)) : h("p", {}, end.close),
+    code !== null && url !== null ? h("div", { class: "buttons" }, h("a", { class: "button primary", href: url, rel: "noreferrer" }, end.onward)) : h("p", {}, end.close),
   );
 }
 
@@ -78,18 +83,20 @@ export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
   const code = error instanceof ApiError ? error.code : "page_failed";
   const message = texts.codes[code] ?? (error instanceof ApiError ? error.message : "");
   // Not a fault: there is nothing to try again.
-  const isOver = code === "study_closed" || code === "study_full";
+  const isOver = ["study_closed", "study_full", "screen_unfit", "id_missing", "session_over", "proof_missing"].includes(code);
+  const over = texts.error.titles[code] ?? texts.consent.refused.title;
   const hasUnsaved = outbox !== null && 0 < outbox.nUnsaved;
   ui.last(
-    { name: "error", title: isOver ? texts.consent.refused.title : texts.error.title },
+    { name: "error", title: isOver ? over : texts.error.title },
     message !== "" && h("p", {}, message),
     !isOver && h("p", {}, texts.error.text),
-    h("p", { class: "hint" }, `${texts.error.code}: `, h("code", {}, code)),
+    // Not called a code, and not said where nothing is wrong: somebody would hand it in.
+    !isOver && h("p", { class: "hint" }, `${texts.error.reason}: `, h("code", {}, code)),
     hasUnsaved && h("p", {}, texts.error.safe),
     h(
       "div",
       { class: "buttons" },
-      !isOver && button(texts.error.reload, () => location.reload()),
+      (!isOver || code === "proof_missing") && button(texts.error.reload, () => location.reload()),
       hasUnsaved && button(texts.error.download, () => void offer(outbox), ""),
     ),
   );

@@ -1,6 +1,6 @@
 // The gate: whether browser, window and screen can do what the task needs.
 import { h } from "../dom";
-import { isThrottled, measureRefresh, type Refresh } from "../refresh";
+import { canShowAny, isThrottled, measureRefresh, type Refresh } from "../refresh";
 import { browserFrom } from "../surroundings";
 import type { Task } from "../task";
 import { button, type Ui } from "../ui";
@@ -9,6 +9,9 @@ import type { StudyInfo } from "../wire";
 /** Long enough for the rate to be known to a tenth of a hertz. */
 const MEASURE_MS = 1_500;
 
+/** More exposures than this are not listed. */
+const MOST_NAMED = 6;
+
 export type Passed = { refresh: Refresh; choices: Record<string, string> };
 
 /** What one line of the list says. */
@@ -16,10 +19,37 @@ type Finding = { name: string; text: string; state: "ok" | "doubt" | "bad" };
 
 export const hz = (refresh: Refresh) => String(Math.round(10_000 / refresh.period_ms) / 10);
 
-export function gatePage(ui: Ui, study: StudyInfo, task: Task): Promise<Passed> {
+/** Resolves when the participant goes on. A screen that cannot show this study is told so here, before
+ * anybody has worked for nothing. */
+export async function gatePage(ui: Ui, study: StudyInfo, task: Task): Promise<Passed> {
+  for (;;) {
+    const passed = await checkPage(ui, study, task);
+    if (passed.choices !== null) return passed;
+    await unfitPage(ui, passed.refresh, study, false);
+  }
+}
+
+/** Says that this screen cannot show any exposure of the study; resolves when it shall be measured again. */
+export function unfitPage(ui: Ui, refresh: Refresh, study: StudyInfo, hasAnswers: boolean): Promise<void> {
+  const { unfit, gate } = ui.texts;
+  const exposures = study.exposures_ms.map((ms) => ms.toLocaleString(study.language, { maximumFractionDigits: 1 }));
+  return ui.page({ name: "unfit", title: unfit.title(String(Math.round(1000 / refresh.period_ms))) }, (done) => [
+    h("p", {}, 0 < exposures.length && exposures.length <= MOST_NAMED ? unfit.exposures(exposures.join(", ")) : unfit.text),
+    h("p", {}, unfit.todo),
+    h("ul", {}, ...unfit.steps.map((step) => h("li", {}, step))),
+    h("p", {}, unfit.noCode),
+    hasAnswers && h("p", {}, unfit.kept),
+    h("div", { class: "buttons" }, button(gate.recheck, () => done())),
+  ]);
+}
+
+/** Without `choices` the screen cannot show the study. */
+type Checked = Passed | { refresh: Refresh; choices: null };
+
+function checkPage(ui: Ui, study: StudyInfo, task: Task): Promise<Checked> {
   const { texts } = ui;
   const { gate } = texts;
-  return ui.page({ name: "gate", title: gate.title }, (done) => {
+  return ui.page<Checked>({ name: "gate", title: gate.title }, (done) => {
     const list = h("ul", { class: "checks", "aria-live": "polite" });
     const buttons = h("div", { class: "buttons" });
     let refresh: Refresh | null = null;
@@ -30,6 +60,7 @@ export function gatePage(ui: Ui, study: StudyInfo, task: Task): Promise<Passed> 
       list.replaceChildren(h("li", { class: "checking" }, gate.checking));
       refresh = await measureRefresh(MEASURE_MS);
       nTries++;
+      if (refresh !== null && !canShowAny(study.exposures_ms, refresh.period_ms, study.tolerance)) return done({ refresh, choices: null });
       show();
     };
     const show = () => {

@@ -1,5 +1,5 @@
 // Instructions: what the participant will do, and the answers there are.
-import { h } from "../dom";
+import { breakable, h } from "../dom";
 import type { Task } from "../task";
 import { button, type Ui } from "../ui";
 import type { StudyInfo } from "../wire";
@@ -11,7 +11,7 @@ export function instructionsPage(ui: Ui, study: StudyInfo, task: Task): Promise<
     h("ol", {}, ...texts[task.name].map((step) => h("li", {}, step))),
     ...hints.map((hint) => h("p", { class: "hint keys" }, hint)),
     0 < study.labels.length && h("h2", {}, texts.labels),
-    0 < study.labels.length && h("ul", { class: "labels" }, ...study.labels.map((label) => h("li", {}, label))),
+    0 < study.labels.length && h("ul", { class: "labels" }, ...study.labels.map((label) => h("li", {}, ...breakable(label)))),
     h("div", { class: "buttons" }, button(texts.start, () => done())),
   ]);
 }

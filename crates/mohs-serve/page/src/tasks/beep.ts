@@ -6,7 +6,7 @@ import { gateWarningPage } from "../pages/warning";
 import { run } from "../session";
 import { Stage } from "../stage";
 import { isFullscreen } from "../surroundings";
-import { emptyReport, type Desk, type Task } from "../task";
+import { emptyReport, isReady, isStillReady, type Desk, type Task } from "../task";
 import type { Scheduled } from "../sound";
 import type { BeepInfo, Block } from "../wire";
 
@@ -14,6 +14,11 @@ import type { BeepInfo, Block } from "../wire";
 const FEEDBACK_MS = 600;
 /** Room around the picture for the ring. */
 export const RING_ROOM = 1.6;
+
+/** Room above the picture. */
+const ABOVE_PX = 16;
+/** How much smaller than usual a picture may get for the answers' sake. */
+const LEAST_SHARE = 0.4;
 
 /** What was seen of the stimulus and the signal. */
 type Answered = {
@@ -34,7 +39,12 @@ const beep: Task = {
   needsComputer: true,
   flashes: true,
   minWindow: { width: 800, height: 600 },
-  mostSide: (width, height, isRing) => Math.min(0.92 * width, 0.5 * height) / (isRing ? RING_ROOM : 1),
+  hasAnswersBelow: true,
+  mostSide(width, height, isRing, answers) {
+    const side = Math.min(0.92 * width, 0.5 * height);
+    // Who must be on time cannot scroll.
+    return Math.max(LEAST_SHARE * side, Math.min(side, height - answers - ABOVE_PX)) / (isRing ? RING_ROOM : 1);
+  },
 
   async run(desk, block, media) {
     const rules = desk.study.beep ?? DEFAULTS;
@@ -48,22 +58,23 @@ const beep: Task = {
     stage.element.querySelector(".stage-centre")!.append(start);
     const hint = h("p", { class: "start-hint hidden", "aria-hidden": "true" }, desk.texts.beep.start);
     stage.element.append(counter, note, grid.element, hint);
-    desk.ui.stage(stage.element);
+    const back = () => desk.ui.stage(stage.element);
+    back();
     stage.start();
     try {
       for (const [i, trial] of block.trials.entries()) {
         const pictures = await media.ready(i);
         grid.fill(trial.options);
         counter.textContent = desk.texts.beep.counter(i + 1, block.trials.length);
-        for (;;) {
-          if (!desk.watch.isClear) {
-            if (await desk.pause()) return "again";
-            desk.ui.stage(stage.element);
-          }
-          if (await started(stage, start, hint, desk)) break;
+        for (let isBegun = false; ; ) {
+          if (!(await (isBegun ? isStillReady(desk, trial, back) : isReady(desk, back)))) return "again";
+          if (!(await started(stage, start, hint, desk))) continue;
+          await desk.sound?.wake();
+          if (!isBegun) await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
+          isBegun = true;
+          // Both took a while. Whoever left in it presses again; else the picture comes at once.
+          if (desk.watch.isClear) break;
         }
-        await desk.sound?.wake();
-        await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
         const before = desk.watch.nDisturbances;
         const wasFull = isFullscreen();
         desk.outbox.hold();

@@ -4,7 +4,7 @@ import { Grid, type Choice } from "../grid";
 import { run } from "../session";
 import { Stage } from "../stage";
 import { isFullscreen } from "../surroundings";
-import { emptyReport, type Task } from "../task";
+import { begin, emptyReport, isStillReady, type Task } from "../task";
 
 const flash: Task = {
   name: "flash",
@@ -19,39 +19,31 @@ const flash: Task = {
     const grid = new Grid(desk.texts, desk.texts.grid.question, false);
     stage.element.append(grid.element);
     desk.onDisturbance = () => stage.disturb();
-    desk.ui.stage(stage.element);
+    const back = () => desk.ui.stage(stage.element);
+    back();
     stage.start();
     try {
       let free_ms = performance.now();
       for (const [i, trial] of block.trials.entries()) {
         const pictures = await media.ready(i);
         grid.fill(trial.options);
-        const isPlannedAnew = async () => {
-          while (!watch.isClear) {
-            if (await desk.pause()) return true;
-            desk.ui.stage(stage.element);
-          }
-          return false;
-        };
-        if (await isPlannedAnew()) return "again";
-        await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
+        if (!(await begin(desk, trial, back, () => sleep(free_ms + study.gap_ms - performance.now())))) return "again";
 
         const frames = trial.frames ?? Math.max(1, Math.round((trial.exposure_ms ?? 100) / desk.refresh.period_ms));
         const planned = { ...pictures, frames, fixation_ms: study.fixation_ms, mask_ms: study.mask_ms };
-        let shown: Awaited<ReturnType<Stage["show"]>> = { kind: "not_shown" };
-        let before = 0;
-        let wasFull = false;
-        while (shown.kind === "not_shown") {
-          if (await isPlannedAnew()) {
-            await desk.append({ kind: "abandoned", at_ms: performance.now(), trial: trial.trial, reason: "screen_changed" });
-            return "again";
-          }
-          await sleep(free_ms + study.gap_ms - performance.now());
+        let shown: Awaited<ReturnType<Stage["show"]>>;
+        let before: number;
+        let wasFull: boolean;
+        for (;;) {
+          // Nothing is waited for between the last look and here; from here on the stage is told of
+          // what comes in between, and the count tells the report.
           outbox.hold();
           before = watch.nDisturbances;
           wasFull = isFullscreen();
           shown = await stage.show(planned);
           outbox.release();
+          if (shown.kind === "shown") break;
+          if (!(await isStillReady(desk, trial, back))) return "again";
         }
 
         const wasDisturbed = watch.nDisturbances !== before;

@@ -1,8 +1,8 @@
 // Pairs: two pictures, and the question which is harder to recognise.
-import { h, nextFrame, sleep } from "../dom";
+import { breakable, h, nextFrame, sleep } from "../dom";
 import { run } from "../session";
 import { isFullscreen } from "../surroundings";
-import { emptyReport, type Desk, type Task } from "../task";
+import { begin, emptyReport, type Desk, type Task } from "../task";
 import type { Pictures } from "../media";
 import type { PlannedTrial } from "../wire";
 
@@ -11,6 +11,9 @@ type Choice = { option: string; response_ms: number; handled_ms: number; input: 
 /** Narrower windows have the pictures one above the other, as the style sheet does. */
 const STACKED_BELOW_PX = 700;
 
+/** What question, names and the button for ties take of a window's height. */
+const BESIDES_PX = 220;
+
 const KEYS: Record<string, string> = { ArrowLeft: "left", ArrowRight: "right", ArrowDown: "tie" };
 
 const pairs: Task = {
@@ -18,16 +21,19 @@ const pairs: Task = {
   needsComputer: false,
   flashes: false,
   minWindow: { width: 320, height: 400 },
-  mostSide: (width, height) => (width < STACKED_BELOW_PX ? Math.min(0.8 * width, 0.31 * height) : Math.min(0.44 * width, 0.6 * height)),
+  mostSide: (width, height) => (width < STACKED_BELOW_PX ? Math.min(0.8 * width, 0.31 * height) : Math.min(0.44 * width, 0.6 * height, Math.max(0.4 * height, height - BESIDES_PX))),
 
   async run(desk, block, media) {
     for (const [i, trial] of block.trials.entries()) {
       const pictures = await media.ready(i);
-      while (!desk.watch.isClear) if (await desk.pause()) return "again";
+      if (!(await begin(desk, trial, () => {}))) return "again";
       const before = desk.watch.nDisturbances;
       const wasFull = isFullscreen();
-      await desk.append({ kind: "trial_start", at_ms: performance.now(), trial: trial.trial });
       const { onset_ms, choice } = await asked(desk, trial, pictures);
+      const wasVisible = desk.watch.nDisturbances === before;
+      // Without hurry, looking away while the pictures stand spoils nothing; not being there when the
+      // next ones come does.
+      desk.watch.settled();
       await desk.append({
         kind: "trial",
         at_ms: performance.now(),
@@ -38,12 +44,11 @@ const pairs: Task = {
           response_ms: choice.response_ms,
           handled_ms: choice.handled_ms,
           input: choice.input,
-          was_visible: desk.watch.nDisturbances === before,
+          was_visible: wasVisible,
           was_fullscreen: wasFull && isFullscreen(),
         },
       });
       await sleep(desk.study.gap_ms);
-      desk.watch.settled();
     }
     return "done";
   },
@@ -83,7 +88,7 @@ async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promi
     const stage = h(
       "div",
       { class: "stage pairs" },
-      h("h1", { class: "question", tabindex: "-1" }, question),
+      h("h1", { class: "question", tabindex: "-1" }, ...breakable(question)),
       h("div", { class: "sides" }, side("left", first, left), side("right", second, right)),
       mayTie && side("tie", texts.pairs.tie, null),
     );

@@ -90,6 +90,20 @@ export const de: Texts = {
     anyway: "Trotzdem weiter",
   },
 
+  unfit: {
+    title: (hz) => `Ihr Bildschirm (${hz} Hz) kann diese Studie nicht zeigen`,
+    text: "Die Bilder müssen genau bestimmte Zeiten lang zu sehen sein, und keine davon passt dazu, wie oft Ihr Bildschirm ein neues Bild zeichnet.",
+    exposures: (list) => `Die Bilder müssen genau bestimmte Zeiten lang zu sehen sein (${list} ms), und keine davon passt dazu, wie oft Ihr Bildschirm ein neues Bild zeichnet.`,
+    todo: "Was Sie tun können:",
+    steps: [
+      "Schließen Sie das Netzteil an und schalten Sie den Energiesparmodus aus.",
+      "Wählen Sie in den Anzeigeeinstellungen Ihres Computers eine andere Bildwiederholrate, oder ziehen Sie dieses Fenster auf einen anderen Bildschirm.",
+      "Oder öffnen Sie denselben Link an einem anderen Computer.",
+    ],
+    noCode: "Wenn nichts davon hilft, können Sie mit diesem Bildschirm nicht teilnehmen, und es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Danke für den Versuch!",
+    kept: "Ihre bisherigen Antworten bleiben erhalten.",
+  },
+
   card: {
     title: "Wie groß ist Ihr Bildschirm?",
     text: "Halten Sie eine Bankkarte, oder eine Karte dieser Größe, an den Bildschirm. Machen Sie den Rahmen genau so groß wie die Karte.",
@@ -190,7 +204,7 @@ export const de: Texts = {
     warnTitle: "Bitte antworten Sie beim Signal",
     warn: (percent) =>
       `Bisher kamen ${percent} % Ihrer Antworten pünktlich. Bitte wählen Sie genau dann, wenn das Signal kommt, auch wenn Sie raten müssen.`,
-    warnStop: "Wenn das nicht gelingt, endet die Studie früher. Ihren Code bekommen Sie trotzdem.",
+    warnStop: "Wenn das nicht gelingt, endet die Studie früher.",
     reminder: "Hier ist eine kurze Übung ohne Bilder: Drücken Sie beim Signal auf den Knopf oder Enter.",
     reminderGo: "Übung beginnen",
     reminderPress: "Jetzt beim Signal",
@@ -213,12 +227,13 @@ export const de: Texts = {
     question: "Was war es?",
     questionNow: "Was ist es?",
     label: "Antworten",
+    more: "Weiter unten sind noch mehr Antworten",
     typed: (text) => `Getippt: ${text}`,
   },
 
   saving: {
     title: "Ihre Antworten werden gespeichert",
-    left: (count) => `${n(count, "Antwort muss", "Antworten müssen")} noch gespeichert werden.`,
+    left: (count) => (count === 0 ? "Ein wenig muss noch gespeichert werden." : `${n(count, "Antwort muss", "Antworten müssen")} noch gespeichert werden.`),
     keep: "Bitte lassen Sie diese Seite offen. Es geht von selbst weiter, sobald die Verbindung wieder da ist.",
     long: "Das dauert lange. Zur Sicherheit können Sie Ihre Antworten herunterladen und den Forschenden schicken. Sie können diese Seite auch schließen und denselben Link später öffnen: Ihre Antworten bleiben in diesem Browser.",
     download: "Meine Antworten herunterladen",
@@ -228,7 +243,9 @@ export const de: Texts = {
     title: "Vielen Dank!",
     early: "Sie haben früher aufgehört. Ihre bisherigen Antworten bleiben erhalten.",
     all: "Sie sind fertig, und alle Ihre Antworten sind gespeichert.",
+    preview: "Das war eine Vorschau: Nichts wurde gezählt. Teilnehmende sehen hier, wie ihre Sitzung geendet hat, und ihren Abschlusscode.",
     code: "Ihr Abschlusscode:",
+    noCode: "Es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück.",
     copy: "Code kopieren",
     copied: "Kopiert",
     onward: "Abschließen und weiter",
@@ -237,7 +254,7 @@ export const de: Texts = {
 
   nothingLeft: {
     title: "Für Sie ist hier nichts mehr zu tun",
-    text: "Sie haben alle Bilder, die wir Ihnen zeigen könnten, schon in einer anderen Studie gesehen. Jede Person sieht ein Bild nur einmal.",
+    text: "Im Moment gibt es kein Bild, das wir Ihnen zeigen könnten: Jedes wird nur eine begrenzte Zahl von Malen gezeigt, und jeder Person nur einmal.",
     code: "Deshalb gibt es nichts zu tun und auch keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Vielen Dank für Ihr Interesse!",
     contact: (contact: string) => `Fragen? ${contact}`,
   },
@@ -245,7 +262,7 @@ export const de: Texts = {
   leave: {
     button: "Nicht mehr teilnehmen",
     title: "Möchten Sie aufhören?",
-    text: "Sie können weitermachen, aufhören und Ihre Antworten der Studie lassen, oder aufhören und alles löschen lassen.",
+    text: "Sie können weitermachen, aufhören und Ihre Antworten der Studie lassen, oder aufhören und alles löschen lassen. Wenn Sie früher aufhören, steht das in Ihrem Abschlusscode; ohne eine einzige Antwort gibt es keinen.",
     stay: "Weitermachen",
     stop: "Aufhören, Antworten behalten",
     withdraw: "Aufhören und meine Daten löschen",
@@ -259,8 +276,13 @@ export const de: Texts = {
 
   error: {
     title: "Etwas ist schiefgegangen",
-    code: "Code",
-    text: "Bitte versuchen Sie es später noch einmal. Wenn es wieder passiert, schreiben Sie den Forschenden und nennen Sie den Code.",
+    titles: {
+      id_missing: "Bitte öffnen Sie die Studie über Ihre Einladung",
+      session_over: "Diese Studie ist für Sie zu Ende",
+      proof_missing: "Bitte tun Sie das in Ihrem ersten Browser",
+    },
+    reason: "Grund",
+    text: "Bitte versuchen Sie es später noch einmal. Wenn es wieder passiert, schreiben Sie den Forschenden und nennen Sie den Grund, der unten steht.",
     safe: "Ihre Antworten bleiben in diesem Browser erhalten.",
     download: "Meine Antworten herunterladen",
     reload: "Seite neu laden",
@@ -270,11 +292,15 @@ export const de: Texts = {
     study_unknown: "Diese Studie gibt es hier nicht. Bitte prüfen Sie die Adresse.",
     study_closed: "Diese Studie ist beendet. Danke für Ihr Interesse.",
     study_full: "Diese Studie hat genug Teilnehmende. Danke für Ihr Interesse.",
-    id_missing: "Bitte öffnen Sie diese Studie mit dem Link, den Sie bekommen haben.",
+    id_missing: "In der Adresse dieser Seite fehlt Ihre Kennung. Bitte gehen Sie dorthin zurück, wo Sie eingeladen wurden, zum Beispiel auf die Seite, die Teilnehmende vermittelt, und öffnen Sie die Studie mit dem Link oder Knopf dort.",
+    session_over: "Die Sitzung dieses Links ist zu Ende. Falls es einen Abschlusscode gibt, zeigt ihn der Browser wieder, in dem sie geendet hat, und nur er: Öffnen Sie dort denselben Link. Wenn Sie den Code verloren haben, schreiben Sie bitte den Forschenden, wann Sie teilgenommen haben: Sie können ihn nachsehen.",
+    proof_missing: "Ihre Sitzung hat in einem anderen Browser oder auf einem anderen Gerät begonnen und enthält Antworten von dort. Um sie früher zu beenden oder alles löschen zu lassen, öffnen Sie bitte dort denselben Link, oder schreiben Sie den Forschenden. Sie können diese Seite auch neu laden und weitermachen.",
+    consent_missing: "Ihre Einwilligung ist nicht angekommen. Bitte laden Sie die Seite neu und stimmen Sie noch einmal zu.",
     token_bad: "Diese Seite ist veraltet. Bitte laden Sie sie neu; Ihre Antworten sind sicher.",
     session_withdrawn: "Sie haben Ihre Teilnahme beendet, und Ihre Daten wurden gelöscht.",
     event_conflict: "Diese Studie ist an zwei Stellen offen. Bitte schließen Sie eine und laden Sie die andere neu.",
     media_damaged: "Ein Bild ist nicht richtig angekommen.",
+    screen_unfit: "Ihr Bildschirm kann diese Studie nicht zeigen: Die Zeiten ihrer Bilder passen nicht dazu, wie oft er ein neues Bild zeichnet. Danke für Ihr Interesse.",
     no_screen: "Der Bildschirm ließ sich nicht messen.",
   },
 };

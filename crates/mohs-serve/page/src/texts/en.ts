@@ -90,6 +90,20 @@ export const en = {
     anyway: "Go on anyway",
   },
 
+  unfit: {
+    title: (hz: string) => `Your screen (${hz} Hz) cannot show this study`,
+    text: "The pictures must stay for exact times, and none of them fits to how often your screen draws a new picture.",
+    exposures: (list: string) => `The pictures must stay for exact times (${list} ms), and none of them fits to how often your screen draws a new picture.`,
+    todo: "What you can do:",
+    steps: [
+      "Plug in your laptop and turn off power saving.",
+      "Choose another refresh rate in the display settings of your computer, or move this window to another screen.",
+      "Or open the same link on another computer.",
+    ],
+    noCode: "If nothing helps, you cannot take part with this screen, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for trying!",
+    kept: "Your answers so far are kept.",
+  },
+
   card: {
     title: "How large is your screen?",
     text: "Hold a bank card, or any card of that size, against the screen. Make the frame exactly as large as the card.",
@@ -190,7 +204,7 @@ export const en = {
     warnTitle: "Please answer at the signal",
     warn: (percent: number) =>
       `So far, ${percent} % of your answers were on time. Please choose exactly when the signal comes, even if you have to guess.`,
-    warnStop: "If that does not work, the study ends early. You will still get your code.",
+    warnStop: "If that does not work, the study ends early.",
     reminder: "Here is a short exercise without pictures: press the button, or Enter, at the signal.",
     reminderGo: "Start the exercise",
     reminderPress: "Now at the signal",
@@ -213,12 +227,13 @@ export const en = {
     question: "What was it?",
     questionNow: "What is it?",
     label: "Answers",
+    more: "More answers below",
     typed: (text: string) => `Typed: ${text}`,
   },
 
   saving: {
     title: "Saving your answers",
-    left: (count: number) => `${n(count, "answer", "answers")} still to be saved.`,
+    left: (count: number) => (count === 0 ? "A little is still to be saved." : `${n(count, "answer", "answers")} still to be saved.`),
     keep: "Please keep this page open. It goes on by itself as soon as the connection is back.",
     long: "This takes long. To be safe, you can download your answers and send them to the researchers. You can also close this page and open the same link later: your answers stay in this browser.",
     download: "Download my answers",
@@ -228,7 +243,9 @@ export const en = {
     title: "Thank you!",
     early: "You stopped early. Your answers so far are kept.",
     all: "You are done, and all your answers are saved.",
+    preview: "This was a preview: nothing was counted. Participants see here how their session ended, and their completion code.",
     code: "Your completion code:",
+    noCode: "There is no completion code. If you came from a recruiting site, please return the task there.",
     copy: "Copy the code",
     copied: "Copied",
     onward: "Finish and go on",
@@ -237,7 +254,7 @@ export const en = {
 
   nothingLeft: {
     title: "There is nothing left for you here",
-    text: "You have already seen all the pictures that we could show you, in another study. Each person sees a picture only once.",
+    text: "There is no picture that we could show you at the moment: each one is shown a limited number of times, and to each person only once.",
     code: "So there is nothing to do, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for your interest!",
     contact: (contact: string) => `Questions? ${contact}`,
   },
@@ -245,7 +262,7 @@ export const en = {
   leave: {
     button: "Stop taking part",
     title: "Do you want to stop?",
-    text: "You can go on, stop and keep your answers for the study, or stop and have everything deleted.",
+    text: "You can go on, stop and keep your answers for the study, or stop and have everything deleted. If you stop early, your completion code says so; without any answer there is none.",
     stay: "Go on with the study",
     stop: "Stop and keep my answers",
     withdraw: "Stop and delete my data",
@@ -259,8 +276,13 @@ export const en = {
 
   error: {
     title: "Something went wrong",
-    code: "Code",
-    text: "Please try again later. If it happens again, write to the researchers and tell them the code.",
+    titles: {
+      id_missing: "Please open the study from your invitation",
+      session_over: "This study is over for you",
+      proof_missing: "Please do this in your first browser",
+    } as Record<string, string>,
+    reason: "Reason",
+    text: "Please try again later. If it happens again, write to the researchers and tell them the reason below.",
     safe: "Your answers are kept in this browser.",
     download: "Download my answers",
     reload: "Load the page again",
@@ -270,11 +292,15 @@ export const en = {
     study_unknown: "There is no such study here. Please check the address.",
     study_closed: "This study is closed. Thank you for your interest.",
     study_full: "This study has enough participants. Thank you for your interest.",
-    id_missing: "Please open this study with the link you were given.",
+    id_missing: "There is no participant's id in the address of this page. Please go back to where you were invited, for example the recruiting site, and open the study with the link or button there.",
+    session_over: "The session of this link has ended. The completion code, if there is one, is shown again in the browser in which it ended, and only there: open the same link in it. If you lost the code, please write to the researchers and tell them when you took part: they can look it up.",
+    proof_missing: "Your session began in another browser or on another device, and has answers from there. To stop it early or to have everything deleted, please open the same link there, or write to the researchers. You can also load this page again and go on.",
+    consent_missing: "Your consent did not arrive. Please load the page again and agree once more.",
     token_bad: "This page is out of date. Please load it again; your answers are safe.",
     session_withdrawn: "You withdrew from this study, and your data were deleted.",
     event_conflict: "This study is open in two places. Please close one and load the other again.",
     media_damaged: "A picture did not arrive correctly.",
+    screen_unfit: "Your screen cannot show this study: the times of its pictures do not fit to how often your screen draws a new one. Thank you for your interest.",
     no_screen: "The screen could not be measured.",
   } as Record<string, string>,
 };

@@ -8,7 +8,7 @@ use super::{Attack, pgd};
 /// In L∞.
 pub(super) const ATTACK: Attack = Attack {
     name: "bim",
-    also_called: &["i-fgsm", "ifgsm", "linfbasiciterativeattack"],
+    also_called: &["i-fgsm", "ifgsm", "linfbasiciterative"],
     about: "step by step from the picture along the sign of the slope",
     is_random: false,
     settings: &["alpha", "steps"],

@@ -12,7 +12,7 @@ use super::{Attack, Case, Loss, Memory, Move, Reply, Run, Start, fmn, norm};
 /// In L2.
 pub(super) const ATTACK: Attack = Attack {
     name: "ddn",
-    also_called: &["ddn-l2", "ddnattack"],
+    also_called: &["ddn-l2"],
     about: "the smallest change in L2, direction and size apart",
     settings: &["steps", "gamma", "first_epsilon"],
     start: |start| Box::new(Descent::new(&start)),

@@ -12,7 +12,7 @@ use super::{Attack, Run, Start, pgd};
 /// In L∞.
 pub(super) const ATTACK: Attack = Attack {
     name: "fgsm",
-    also_called: &["linffastgradientattack", "fast-gradient-sign"],
+    also_called: &["linffastgradient", "fast-gradient-sign"],
     about: "one step along the sign of the slope",
     is_random: false,
     settings: &["steps"],
@@ -23,7 +23,7 @@ pub(super) const ATTACK: Attack = Attack {
 /// In L2.
 pub(super) const ATTACK_L2: Attack = Attack {
     name: "fgsm-l2",
-    also_called: &["fgsml2", "fgm", "l2fastgradientattack"],
+    also_called: &["fgsml2", "fgm", "l2fastgradient"],
     norm: Norm::L2,
     about: "one step along the slope, in L2",
     start: |start| begin(start, Ball::L2),

@@ -13,7 +13,7 @@ use super::{Attack, Case, End, Kind, Loss, Memory, Move, Reply, Run, Start, norm
 /// In L∞.
 pub(super) const ATTACK: Attack = Attack {
     name: "fmn",
-    also_called: &["fmn-linf"],
+    also_called: &["fmn-linf", "linffmn"],
     about: "the smallest change, by steps down the margin",
     kind: Kind::Minimal,
     is_random: false,
@@ -25,7 +25,7 @@ pub(super) const ATTACK: Attack = Attack {
 /// In L2.
 pub(super) const ATTACK_L2: Attack = Attack {
     name: "fmn-l2",
-    also_called: &["fmnl2"],
+    also_called: &["fmnl2", "l2fmn"],
     norm: Norm::L2,
     about: "the smallest change in L2, by steps down the margin",
     start: |start| Box::new(Descent::new(&start, Norm::L2)),

@@ -9,7 +9,7 @@ use super::{Attack, Kind, Run, Start};
 /// In L∞.
 pub(super) const ATTACK: Attack = Attack {
     name: "pgd",
-    also_called: &["pgd-linf", "linfpgd"],
+    also_called: &["pgd-linf", "linfpgd", "linfprojectedgradientdescent"],
     norm: Norm::Linf,
     about: "projected gradient descent from a random start",
     kind: Kind::WhiteBox,
@@ -23,7 +23,7 @@ pub(super) const ATTACK: Attack = Attack {
 /// In L2.
 pub(super) const ATTACK_L2: Attack = Attack {
     name: "pgd-l2",
-    also_called: &["pgdl2", "l2pgd"],
+    also_called: &["pgdl2", "l2pgd", "l2projectedgradientdescent"],
     norm: Norm::L2,
     about: "projected gradient descent in L2",
     start: |start| begin(start, Ball::L2),

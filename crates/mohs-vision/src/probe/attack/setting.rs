@@ -118,6 +118,14 @@ pub enum SettingError {
         /// The most similar name.
         nearest: Option<&'static str>,
     },
+    /// An attack of another tool that goes by another name here, or is not here.
+    #[error("there is no attack `{found}`; the nearest is {instead}")]
+    ElseCalled {
+        /// What was asked for.
+        found: String,
+        /// What to ask for.
+        instead: &'static str,
+    },
     /// The attack has no such setting.
     #[error("the attack `{attack}` should have one of the settings {known}, found `{found}`{}", suggestion(nearest.as_deref()))]
     UnknownSetting {
@@ -513,10 +521,7 @@ pub fn parse_attacks(names: &[String]) -> Result<Vec<&'static Attack>, SettingEr
             "all" | "paper" | "linf" => of(|attack| attack.is_of_the_paper()),
             "l2" => of(|attack| attack.norm == Norm::L2 && attack.kind != super::Kind::Minimal),
             "minimal" => of(|attack| attack.kind == super::Kind::Minimal),
-            _ => vec![Attack::find(&name).ok_or_else(|| SettingError::UnknownAttack {
-                found: name.clone(),
-                nearest: Attack::nearest(&name),
-            })?],
+            _ => vec![Attack::find(&name).ok_or_else(|| unknown(&name))?],
         };
         for attack in group {
             if !found.iter().any(|other| other.name == attack.name) {
@@ -525,6 +530,42 @@ pub fn parse_attacks(names: &[String]) -> Result<Vec<&'static Attack>, SettingEr
         }
     }
     Ok(found)
+}
+
+/// Attacks of other tools that take more than another name here.
+const ELSE_CALLED: [(&[&str], &str); 8] = [
+    (&["apgd-dlr"], "`apgd` with `--set apgd.loss=dlr`"),
+    (
+        &["apgd-t", "apgdt"],
+        "`pgd` with `--target LABEL`, for each label, or `apgd` with `--set apgd.loss=dlr`",
+    ),
+    (&["fab", "fab-t", "fab-linf"], "`fmn`, or `ddn` in L2"),
+    (&["autoattack", "standard"], "`apgd,square`, and `apgd` with `--set apgd.loss=dlr`"),
+    (&["cw", "carlini", "l2carliniwagner", "deepfool", "l2deepfool"], "`ddn` or `fmn-l2`"),
+    (&["linfdeepfool", "bb", "linfinfbrendelbethge"], "`fmn`"),
+    (&["l2basiciterative", "bim-l2"], "`pgd-l2` with `--set pgd-l2.random_start=false`"),
+    (&["linfmomentumiterativefastgradientmethod"], "`mifgsm`"),
+];
+
+fn unknown(name: &str) -> SettingError {
+    let wanted = plain(name);
+    let known = ELSE_CALLED.iter().find(|(names, _)| names.contains(&wanted.as_str()));
+    match known {
+        Some((_, instead)) => SettingError::ElseCalled { found: name.to_owned(), instead },
+        None => {
+            SettingError::UnknownAttack { found: name.to_owned(), nearest: Attack::nearest(name) }
+        }
+    }
+}
+
+/// A name without what tools differ in: capitals, what stands between words, and `attack` at the end.
+pub(super) fn plain(name: &str) -> String {
+    let text = name.trim().to_lowercase().replace(['_', '+', ' '], "-");
+    let short = text.strip_suffix("attack").map(|short| short.trim_end_matches('-'));
+    match short {
+        Some("" | "auto") | None => text,
+        Some(short) => short.to_owned(),
+    }
 }
 
 fn of(is_wanted: impl Fn(&Attack) -> bool) -> Vec<&'static Attack> {
@@ -562,6 +603,36 @@ mod tests {
     fn settings(name: &str, preset: Preset) -> String {
         let attack = Attack::find(name).unwrap();
         attack.signature(&Settings::of(attack, preset))
+    }
+
+    #[test]
+    fn attacks_are_found_by_the_names_of_other_tools() {
+        for (theirs, ours) in [
+            ("LinfProjectedGradientDescentAttack", "pgd"),
+            ("L2ProjectedGradientDescentAttack", "pgd-l2"),
+            ("pgd_l2", "pgd-l2"),
+            ("LInfFMNAttack", "fmn"),
+            ("L2FMNAttack", "fmn-l2"),
+            ("LinfFastGradientAttack", "fgsm"),
+            ("L2FastGradientAttack", "fgsm-l2"),
+            ("LinfBasicIterativeAttack", "bim"),
+            ("DDNAttack", "ddn"),
+            ("R+FGSM", "rfgsm"),
+            ("RFGSM", "rfgsm"),
+            ("apgd-ce", "apgd"),
+            ("APGD", "apgd"),
+            ("square", "square"),
+            ("SquareAttack", "square"),
+            ("PGDL2", "pgd-l2"),
+        ] {
+            assert_eq!(Attack::find(theirs).map(|attack| attack.name), Some(ours), "{theirs}");
+        }
+        for (theirs, instead) in
+            [("apgd-dlr", "apgd.loss=dlr"), ("APGDT", "--target LABEL"), ("FAB", "`fmn`")]
+        {
+            let error = parse_attacks(&[theirs.to_owned()]).unwrap_err().to_string();
+            assert!(error.contains(theirs) && error.contains(instead), "{error}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{Aim, Attack, Case, End, Kind, LossName, Memory, Move, Reply, Run, Se
 /// In L∞.
 pub(super) const ATTACK: Attack = Attack {
     name: "square",
-    also_called: &["square-linf", "squareattack"],
+    also_called: &["square-linf", "linfsquare"],
     norm: Norm::Linf,
     about: "random squares of colour; asks for answers only",
     kind: Kind::BlackBox,

@@ -10,7 +10,7 @@ use super::{Attack, Case, Memory, Move, Reply, Run, Start, norm};
 /// In L2.
 pub(super) const ATTACK: Attack = Attack {
     name: "square-l2",
-    also_called: &["squarel2"],
+    also_called: &["squarel2", "l2square"],
     norm: Norm::L2,
     about: "random bumps of colour in L2; asks for answers only",
     start: |start| Box::new(Bumps::new(&start)),

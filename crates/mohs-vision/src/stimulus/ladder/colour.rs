@@ -1,64 +1,114 @@
-//! Colour: the object takes on unusual colours, and at last those of what surrounds it.
+//! Colour: the object departs from its natural colours, further at every step.
 //!
-//! Computed in Oklab (Ottosson 2020), where turning a hue leaves how light a colour looks. Shading
-//! and detail stay; nothing but the object changes.
+//! Computed in Oklab (Ottosson 2020), where distances are about as large as they look. Hues turn
+//! towards their opposite; what has little colour is tinted, and what is too dark or too light to
+//! show a tint is made lighter or darker. Shading and detail stay; nothing but the object changes.
+//! Steps are spaced by the change that is measured, so that no step looks more natural than an
+//! easier one.
 
-use super::{Photo, Scene, Step};
-use crate::world::canvas::smooth_step;
+use super::{Photo, Scene, Step, Unfit};
 use crate::world::colour::Colour;
 use crate::world::dice::Dice;
 
-/// How far hues turn at full strength: to the opposite.
+/// How far hues turn at the end: to the opposite.
 const TURN: f32 = std::f32::consts::PI;
-/// The tint at full strength, for objects that have no hue to turn.
-const TINT: f32 = 0.09;
-/// From here on the object nears its surroundings.
-const CAMOUFLAGE_FROM: f32 = 0.7;
+/// How far the mean colour goes at the end; what a turn does not give is tint.
+const FARTHEST: f32 = 0.22;
+/// Tint that even a colourful object gets: a turn leaves its grey parts as they were.
+const LEAST_TINT: f32 = 0.05;
+/// Mean lightness in which a tint shows: darker and lighter objects come this far at the end.
+const SHOWS: (f32, f32) = (0.48, 0.72);
+/// A mean change that hardly anybody would see, at the hardest step.
+const UNSEEN: f32 = 0.08;
+/// Pixels that the change is measured on.
+const MEASURED: usize = 4_000;
 
-pub(super) fn scene(photo: &Photo, step: Step, dice: &mut Dice) -> Scene {
-    let strength = step.narrow();
-    let (sin, cos) = (dice.sign() * TURN * strength).sin_cos();
-    let (tint_b, tint_a) = dice.between(0.0, std::f32::consts::TAU).sin_cos();
-    let hide = 0.85 * smooth_step(CAMOUFLAGE_FROM, 1.0, strength);
-    let own = mean(photo, |i| photo.cover.values[i]);
-    let around = surroundings(photo);
+pub(super) fn scene(photo: &Photo, step: Step, dice: &mut Dice) -> Result<Scene, Unfit> {
+    let paint = Paint::of(photo, dice);
+    let sample = sample(photo);
+    let most = paint.change(&sample, 1.0);
+    if most < UNSEEN {
+        return Err(Unfit::NoColour);
+    }
+    let wanted = step.narrow() * most;
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..16 {
+        let middle = (low + high) * 0.5;
+        if paint.change(&sample, middle) < wanted {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
     let mut canvas = photo.whole.clone();
     for (pixel, cover) in canvas.pixels.iter_mut().zip(&photo.cover.values) {
-        if *cover <= 0.0 {
-            continue;
+        if 0.0 < *cover {
+            let changed = paint.on(*pixel, high);
+            *pixel = [0, 1, 2].map(|i| pixel[i] + (changed[i] - pixel[i]) * cover);
         }
-        let [light, a, b] = oklab(*pixel);
-        let turned = [
-            light,
-            cos * a - sin * b + TINT * strength * tint_a,
-            sin * a + cos * b + TINT * strength * tint_b,
-        ];
-        let hidden = [
-            around[0] + (light - own[0]) * 0.8,
-            around[1] + (a - own[1]) * 0.3,
-            around[2] + (b - own[2]) * 0.3,
-        ];
-        let changed = rgb_of([0, 1, 2].map(|i| turned[i] + (hidden[i] - turned[i]) * hide));
-        *pixel = [0, 1, 2].map(|i| pixel[i] + (changed[i] - pixel[i]) * cover);
     }
-    Scene { canvas, object: photo.cover.clone(), amount: step.strength() }
+    let amount = f64::from(paint.change(&sample, high));
+    Ok(Scene { canvas, object: photo.cover.clone(), amount })
 }
 
-/// The mean colour of a ring around the object.
-fn surroundings(photo: &Photo) -> [f32; 3] {
-    let mut near = photo.cover.clone();
-    near.blur(0.06 * photo.shorter_side());
-    mean(photo, |i| if photo.cover.values[i] <= 0.0 && 0.02 < near.values[i] { 1.0 } else { 0.0 })
+/// What is done to colours, from not at all (0) to all of it (1).
+struct Paint {
+    turn: f32,
+    lift: f32,
+    tint: [f32; 2],
 }
 
-fn mean(photo: &Photo, weight: impl Fn(usize) -> f32) -> [f32; 3] {
+impl Paint {
+    fn of(photo: &Photo, dice: &mut Dice) -> Paint {
+        let turn = dice.sign() * TURN;
+        let (any_b, any_a) = dice.between(0.0, std::f32::consts::TAU).sin_cos();
+        let [light, a, b] = mean(photo);
+        let chroma = a.hypot(b);
+        // The tint goes where the turn goes, so that neither takes back what the other did.
+        let away = if 0.02 < chroma { [-a / chroma, -b / chroma] } else { [any_a, any_b] };
+        let tint = (FARTHEST - 2.0 * chroma).max(LEAST_TINT);
+        let lift = light.clamp(SHOWS.0, SHOWS.1) - light;
+        Paint { turn, lift, tint: away.map(|part| part * tint) }
+    }
+
+    fn on(&self, colour: Colour, share: f32) -> Colour {
+        let [light, a, b] = oklab(colour);
+        let (sin, cos) = (self.turn * share).sin_cos();
+        rgb_of([
+            light + self.lift * share,
+            cos * a - sin * b + self.tint[0] * share,
+            sin * a + cos * b + self.tint[1] * share,
+        ])
+    }
+
+    /// The mean distance in Oklab between the colours before and after, as far as a screen shows
+    /// them.
+    fn change(&self, sample: &[Colour], share: f32) -> f32 {
+        let distance = |colour: &Colour| {
+            let (before, after) = (oklab(*colour), oklab(self.on(*colour, share)));
+            (0..3).map(|c| (after[c] - before[c]) * (after[c] - before[c])).sum::<f32>().sqrt()
+        };
+        sample.iter().map(distance).sum::<f32>() / (sample.len() as f32).max(1.0)
+    }
+}
+
+/// Pixels of the object, evenly spread.
+fn sample(photo: &Photo) -> Vec<Colour> {
+    let pixels = photo.whole.pixels.iter().zip(&photo.cover.values);
+    let own: Vec<Colour> =
+        pixels.filter(|(_, cover)| 0.5 <= **cover).map(|(pixel, _)| *pixel).collect();
+    let every = own.len().div_ceil(MEASURED).max(1);
+    own.into_iter().step_by(every).collect()
+}
+
+/// The mean colour of the object, in Oklab.
+fn mean(photo: &Photo) -> [f32; 3] {
     let (mut sum, mut all) = ([0.0; 3], 1e-6);
-    for (i, pixel) in photo.whole.pixels.iter().enumerate() {
-        let weight = weight(i);
-        if 0.0 < weight {
+    for (pixel, cover) in photo.whole.pixels.iter().zip(&photo.cover.values) {
+        if 0.0 < *cover {
             let lab = oklab(*pixel);
-            sum = [0, 1, 2].map(|c| sum[c] + lab[c] * weight);
-            all += weight;
+            sum = [0, 1, 2].map(|c| sum[c] + lab[c] * cover);
+            all += cover;
         }
     }
     sum.map(|total| total / all)

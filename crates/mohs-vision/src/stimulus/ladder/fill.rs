@@ -1,328 +1,392 @@
 //! Filling a hole in a picture from what surrounds it, so that nobody sees where the object was.
 //!
-//! Coarse to fine: at each size, patches around the hole look for the most similar patch that is
-//! wholly known, and each pixel of the hole becomes the mean of what the patches over it say
-//! (Wexler, Shechtman and Irani 2007; the search is PatchMatch, Barnes et al. 2009). The coarsest
-//! picture starts with the colours of the rim, those to the left and right before those above and
-//! below, and patches from the same height are preferred: scenes lie in layers, and a dog's feet
-//! leave a hole in the grass, not in the wood behind. Chance comes from a fixed stream: the same
-//! picture is filled the same way.
+//! Coarse to fine. The smallest picture is filled from the rim inwards, each pixel from the patches
+//! that go on best there. Then, at each size, patches over the hole look for the most similar patch
+//! that is wholly known ([`patches`]), and each pixel of the hole becomes the mean of what the
+//! patches over it say (Wexler, Shechtman and Irani 2007), with a membrane over it that takes out
+//! the step in tone at the rim ([`membrane`]). Means have no grain: at last every pixel is copied
+//! from one place, neighbours from the same place where they can be ([`quilt`]), and only the
+//! gradients are kept, so that neither the rim nor the seams between two places are steps in tone.
+//!
+//! Chance comes from a fixed stream: the same picture is filled the same way. What stood around the
+//! object is all there is to fill it with; [`seam`] says how well it hides.
 
+mod membrane;
+mod patches;
+mod quilt;
+mod seam;
+mod strange;
+
+use self::membrane::Membrane;
+use self::patches::{Find, Ground, Sources, TONE, Texel, Trust, around, moved};
+use self::strange::Rim;
 use crate::world::canvas::Canvas;
+use crate::world::colour::luma;
 use crate::world::dice::{Aspect, Dice};
 
-/// Half the side of a patch: 7 × 7 pixels hold enough texture to be told apart.
-const REACH: isize = 3;
+pub(super) use seam::ratio as seam;
+
 /// Pictures are halved until a side is below twice this: patches see a seventh of the coarsest.
-const COARSEST: usize = 32;
-/// How much a patch from another height counts as different: a fourth of the picture away, as much
-/// as colours that are 0.08 off.
-const LAYERED: f32 = 0.35;
-/// What the rim above and below counts at the start, beside that to the left and right.
-const UPRIGHT: f32 = 0.15;
-/// In the last vote the best patches decide almost alone, so that texture stays sharp.
-const SHARP: f32 = 0.15;
-/// Rounds of search and vote at each size.
-const ROUNDS: usize = 4;
+const COARSEST: usize = 28;
+/// What lying at the other end of the picture costs a patch, in variances of what is known: layers
+/// count as much as they differ, and on an even ground not at all.
+const LAYERED: f32 = 1.3;
+/// What a difference in grain counts beside one in colour.
+const GRAIN: f32 = 2.5;
+/// Rounds of search and vote at the coarsest size, and at finer ones.
+const ROUNDS: [usize; 2] = [10, 4];
 /// Passes of the search in a round.
 const PASSES: usize = 2;
+/// Patches whose mean squared differences are this close go on equally well.
+const UNTOLD: f32 = 2e-4;
+/// How fast a step in tone at the rim fades inside; see [`membrane`].
+const FADE: f32 = 0.02;
 
 /// Returns the picture with the hole filled; a hole without surroundings stays as it is.
 pub(super) fn filled(picture: &Canvas, hole: &[bool]) -> Canvas {
     if !hole.contains(&true) || !hole.contains(&false) {
         return picture.clone();
     }
-    let mut levels = vec![Level { picture: picture.clone(), hole: hole.to_vec() }];
+    let (finest, rim) = Level::finest(picture, hole);
+    let mut levels = vec![finest];
     while let Some(level) = levels.last()
-        && COARSEST * 2 <= level.picture.width.min(level.picture.height)
+        && COARSEST * 2 <= level.width.min(level.height)
     {
-        let half = level.halved();
+        let half = level.halved(&rim);
         levels.push(half);
     }
     let mut dice = Dice::new(0, 0, Aspect::Background);
-    let mut coarser: Option<Canvas> = None;
+    let mut coarser: Option<Filling> = None;
     for level in levels.into_iter().rev() {
-        let mut canvas = match &coarser {
-            Some(coarser) => level.started_from(coarser),
-            None => level.flowed_in(),
+        let n_rounds = ROUNDS[usize::from(coarser.is_some())];
+        let mut filling = match &coarser {
+            Some(coarser) => level.started_from(coarser, &mut dice),
+            None => level.peeled(&mut dice),
         };
-        level.refine(&mut canvas, &mut dice);
-        coarser = Some(canvas);
+        level.refine(&mut filling, n_rounds, &mut dice);
+        coarser = Some(filling);
     }
-    coarser.unwrap_or_else(|| picture.clone())
+    match coarser {
+        Some(filling) => quilt::sewn(picture, hole, &filling),
+        None => picture.clone(),
+    }
 }
 
+/// A picture at one size.
 struct Level {
-    picture: Canvas,
+    width: usize,
+    height: usize,
+    texels: Vec<Texel>,
     hole: Vec<bool>,
+    trust: Trust,
+    layered: f32,
+    strange: Vec<f32>,
+}
+
+/// What a hole is filled with so far.
+struct Filling {
+    width: usize,
+    texels: Vec<Texel>,
+    /// The best patch for each place whose patch holds some of the hole.
+    finds: Vec<Option<Find>>,
+}
+
+impl Filling {
+    fn colour(&self, at: usize) -> [f32; 3] {
+        let [r, g, b, _] = self.texels[at];
+        [r, g, b]
+    }
 }
 
 impl Level {
+    fn finest(picture: &Canvas, hole: &[bool]) -> (Level, Rim) {
+        let grain = grain(picture, hole);
+        let texels = picture.pixels.iter().zip(grain);
+        let texels: Vec<Texel> = texels.map(|([r, g, b], grain)| [*r, *g, *b, grain]).collect();
+        let rim = Rim::new(&texels, hole, picture.width, picture.height);
+        (Level::new(picture.width, picture.height, texels, hole.to_vec(), &rim), rim)
+    }
+
+    fn new(width: usize, height: usize, texels: Vec<Texel>, hole: Vec<bool>, rim: &Rim) -> Level {
+        let known = || texels.iter().zip(&hole).filter(|(_, is_hole)| !**is_hole);
+        let n = (known().count() as f32).max(1.0);
+        let variance = |c: usize| {
+            let mean = known().map(|(texel, _)| texel[c]).sum::<f32>() / n;
+            known().map(|(texel, _)| (texel[c] - mean) * (texel[c] - mean)).sum::<f32>() / n
+        };
+        let layered = LAYERED * (0..3).map(variance).sum::<f32>();
+        let trust = Trust::new(&depth(&hole, width, height), width, height);
+        let strange = rim.strange(&texels, width, height);
+        Level { width, height, texels, hole, trust, layered, strange }
+    }
+
     /// Half the size; only what is known is averaged.
-    fn halved(&self) -> Level {
-        let (wide, tall) = (self.picture.width / 2, self.picture.height / 2);
-        let mut half = Canvas::filled(wide, tall, [0.0; 3]);
-        let mut hole = vec![false; wide * tall];
-        for y in 0..tall {
-            for x in 0..wide {
-                let (mut sum, mut n) = ([0.0_f32; 3], 0.0_f32);
-                for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-                    let at = (2 * y + dy) * self.picture.width + 2 * x + dx;
-                    if !self.hole[at] {
-                        sum = [0, 1, 2].map(|c| sum[c] + self.picture.pixels[at][c]);
-                        n += 1.0;
-                    }
+    fn halved(&self, rim: &Rim) -> Level {
+        let (wide, tall) = (self.width / 2, self.height / 2);
+        let mut texels = vec![[0.0; 4]; wide * tall];
+        let mut n_known = vec![0_u8; wide * tall];
+        for (at, texel) in texels.iter_mut().enumerate() {
+            let from = at / wide * 2 * self.width + at % wide * 2;
+            for there in [from, from + 1, from + self.width, from + self.width + 1] {
+                if !self.hole[there] {
+                    *texel = [0, 1, 2, 3].map(|c| texel[c] + self.texels[there][c]);
+                    n_known[at] += 1;
                 }
-                hole[y * wide + x] = n < 2.5;
-                half.pixels[y * wide + x] = sum.map(|total| total / n.max(1.0));
             }
+            *texel = texel.map(|sum| sum / f32::from(n_known[at].max(1)));
         }
+        let mut hole: Vec<bool> = n_known.iter().map(|n| *n < 3).collect();
         if !hole.contains(&false) {
             // Nothing would be known; what is half known has to do.
-            for (at, is_hole) in hole.iter_mut().enumerate() {
-                *is_hole = half.pixels[at].iter().all(|channel| *channel <= 0.0);
-            }
+            hole = n_known.iter().map(|n| *n < 1).collect();
         }
-        Level { picture: half, hole }
+        Level::new(wide, tall, texels, hole, rim)
     }
 
-    /// The hole as the coarser picture has it.
-    fn started_from(&self, coarser: &Canvas) -> Canvas {
-        let mut canvas = self.picture.clone();
-        for (at, _) in self.hole.iter().enumerate().filter(|(_, is_hole)| **is_hole) {
-            let (x, y) = (at % canvas.width / 2, at / canvas.width / 2);
-            canvas.pixels[at] = coarser.at(x.cast_signed(), y.cast_signed());
-        }
-        canvas
+    fn ground<'a>(&'a self, texels: &'a [Texel]) -> Ground<'a> {
+        let (width, height, layered) = (self.width, self.height, self.layered);
+        Ground { width, height, texels, layered, strange: &self.strange, trust: &self.trust }
     }
 
-    /// The known colours in the four directions, nearer ones more.
-    fn colour_of_rim(&self, at: usize) -> Option<[f32; 3]> {
-        let width = self.picture.width.cast_signed();
-        let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
-        let (mut sum, mut all) = ([0.0_f32; 3], 0.0_f32);
-        for (dx, dy, share) in [(-1, 0, 1.0), (1, 0, 1.0), (0, -1, UPRIGHT), (0, 1, UPRIGHT)] {
-            let ahead = (1..).map(|n| inside(&self.picture, x + dx * n, y + dy * n));
-            let seen = ahead.take_while(Option::is_some).flatten();
-            let found = seen.enumerate().find(|(_, there)| !self.hole[*there]);
-            if let Some((n_between, there)) = found {
-                let far = n_between as f32 + 1.0;
-                let weight = share / (far * far);
-                sum = [0, 1, 2].map(|c| sum[c] + self.picture.pixels[there][c] * weight);
-                all += weight;
-            }
+    /// The finds of the coarser picture, moved to this one, and what they say.
+    fn started_from(&self, coarser: &Filling, dice: &mut Dice) -> Filling {
+        let sources = Sources::new(&self.hole, self.width, self.height);
+        let mut texels = self.texels.clone();
+        let height = coarser.texels.len() / coarser.width;
+        let above = |at: usize| {
+            let (x, y) = (at % self.width, at / self.width);
+            (y / 2).min(height - 1) * coarser.width + (x / 2).min(coarser.width - 1)
+        };
+        for (at, texel) in texels.iter_mut().enumerate().filter(|(at, _)| self.hole[*at]) {
+            *texel = coarser.texels[above(at)];
         }
-        (0.0 < all).then(|| sum.map(|total| total / all))
+        let mut finds = vec![None; texels.len()];
+        for at in self.targets().into_iter().filter(|_| !sources.list.is_empty()) {
+            let known = coarser.finds[above(at)].and_then(|find| {
+                let (dx, dy) = offset(above(at), find.place, coarser.width);
+                moved(at, 2 * dx, 2 * dy, self.width, self.height)
+            });
+            let place = sources.or_any(known, dice);
+            finds[at] = Some(Find { place, distance: f32::MAX });
+        }
+        Filling { width: self.width, texels, finds }
     }
 
-    /// Colours flow in from the rim: straight, and ring by ring where nothing is seen straight on.
-    fn flowed_in(&self) -> Canvas {
-        let mut canvas = self.picture.clone();
-        let mut open = self.hole.clone();
-        let width = canvas.width.cast_signed();
-        for (at, is_open) in open.iter_mut().enumerate().filter(|(_, is_open)| **is_open) {
-            if let Some(colour) = self.colour_of_rim(at) {
-                canvas.pixels[at] = colour;
-                *is_open = false;
+    /// Filled from the rim inwards, each pixel with the middle of the patches that go on best.
+    fn peeled(&self, dice: &mut Dice) -> Filling {
+        let sources = Sources::new(&self.hole, self.width, self.height);
+        let mut filling = Filling {
+            width: self.width,
+            texels: self.texels.clone(),
+            finds: vec![None; self.texels.len()],
+        };
+        let mut known: Vec<bool> = self.hole.iter().map(|is_hole| !is_hole).collect();
+        if sources.list.is_empty() {
+            self.span(&mut filling.texels);
+            return filling;
+        }
+        while known.contains(&false) {
+            let ring: Vec<usize> = (0..known.len())
+                .filter(|at| !known[*at] && neighbours(*at, self.width, self.height, &known) != 0)
+                .collect();
+            let ground = self.ground(&filling.texels);
+            let next: Vec<(Texel, Find)> =
+                ring.iter().map(|at| goes_on(&ground, *at, &known, &sources.list)).collect();
+            for (at, (texel, find)) in ring.into_iter().zip(next) {
+                filling.texels[at] = texel;
+                filling.finds[at] = Some(find);
+                known[at] = true;
             }
         }
-        while open.contains(&true) {
-            let mut ring = Vec::new();
-            for (at, _) in open.iter().enumerate().filter(|(_, is_open)| **is_open) {
-                let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
-                let (mut sum, mut n) = ([0.0_f32; 3], 0.0_f32);
-                for (dx, dy) in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy))) {
-                    let Some(there) = inside(&canvas, x + dx, y + dy) else { continue };
-                    if !open[there] {
-                        sum = [0, 1, 2].map(|c| sum[c] + canvas.pixels[there][c]);
-                        n += 1.0;
-                    }
-                }
-                if 0.0 < n {
-                    ring.push((at, sum.map(|total| total / n)));
-                }
-            }
-            if ring.is_empty() {
-                break;
-            }
-            for (at, colour) in ring {
-                canvas.pixels[at] = colour;
-                open[at] = false;
-            }
+        for at in self.targets() {
+            let place = filling.finds[at].map(|find| find.place);
+            let place = sources.or_any(place, dice);
+            filling.finds[at] = Some(Find { place, distance: f32::MAX });
         }
-        canvas
+        filling
     }
 
-    fn refine(&self, canvas: &mut Canvas, dice: &mut Dice) {
+    /// Colours go on smoothly from the rim: for holes that leave no whole patch.
+    fn span(&self, texels: &mut [Texel]) {
+        let membrane = Membrane::new(&self.hole, self.width);
+        let mut values: Vec<[f32; 3]> = texels.iter().map(|[r, g, b, _]| [*r, *g, *b]).collect();
+        let rhs = vec![[0.0; 3]; membrane.n_places()];
+        membrane.solve(&mut values, &rhs, 0.0);
+        for (texel, [r, g, b]) in texels.iter_mut().zip(values) {
+            *texel = [r, g, b, texel[3]];
+        }
+    }
+
+    fn refine(&self, filling: &mut Filling, n_rounds: usize, dice: &mut Dice) {
         let targets = self.targets();
-        let sources = self.sources();
-        if targets.is_empty() || sources.is_empty() {
+        let sources = Sources::new(&self.hole, self.width, self.height);
+        if targets.is_empty() || sources.list.is_empty() {
             return;
         }
-        let is_source = {
-            let mut is_source = vec![false; self.hole.len()];
-            for at in &sources {
-                is_source[*at] = true;
-            }
-            is_source
-        };
-        let mut best: Vec<(usize, f32)> = vec![(0, f32::MAX); self.hole.len()];
-        for &at in &targets {
-            best[at] = (sources[dice.below(sources.len())], f32::MAX);
-        }
-        for round in 1..=ROUNDS {
+        let membrane = Membrane::new(&self.hole, self.width);
+        let mut correction = vec![[0.0; 3]; self.hole.len()];
+        for _ in 0..n_rounds {
+            let ground = self.ground(&filling.texels);
             for &at in &targets {
-                best[at].1 = distance(canvas, at, best[at].0, f32::MAX);
+                if let Some(find) = &mut filling.finds[at] {
+                    find.distance = ground.distance(at, find.place, f32::MAX);
+                }
             }
             for pass in 0..PASSES {
-                self.search(canvas, &targets, &is_source, &sources, &mut best, pass % 2 == 1, dice);
+                ground.search(&mut filling.finds, &targets, &sources, pass % 2 == 1, dice);
             }
-            self.vote(canvas, &best, &targets, if round == ROUNDS { SHARP } else { 1.0 });
-        }
-    }
-
-    /// One pass of PatchMatch: neighbours' finds moved along, then chance ever nearer by.
-    #[expect(clippy::too_many_arguments, reason = "the state of one search, used nowhere else")]
-    fn search(
-        &self,
-        canvas: &Canvas,
-        targets: &[usize],
-        is_source: &[bool],
-        sources: &[usize],
-        best: &mut [(usize, f32)],
-        backwards: bool,
-        dice: &mut Dice,
-    ) {
-        let width = canvas.width.cast_signed();
-        let step: isize = if backwards { 1 } else { -1 };
-        let ordered: Box<dyn Iterator<Item = &usize>> =
-            if backwards { Box::new(targets.iter().rev()) } else { Box::new(targets.iter()) };
-        for &at in ordered {
-            let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
-            let mut own = best[at];
-            let try_place = |place: Option<usize>, own: &mut (usize, f32)| {
-                if let Some(place) = place.filter(|place| is_source[*place]) {
-                    let found = distance(canvas, at, place, own.1);
-                    if found < own.1 {
-                        *own = (place, found);
-                    }
-                }
-            };
-            for (dx, dy) in [(step, 0), (0, step)] {
-                let Some(neighbour) = inside(canvas, x + dx, y + dy) else { continue };
-                if best[neighbour].1 < f32::MAX {
-                    let from = best[neighbour].0.cast_signed();
-                    let place = inside(canvas, from % width - dx, from / width - dy);
-                    try_place(place, &mut own);
-                }
-            }
-            try_place(Some(sources[dice.below(sources.len())]), &mut own);
-            let mut radius = canvas.width.max(canvas.height) as f32 * 0.5;
-            while 1.0 <= radius {
-                let from = own.0.cast_signed();
-                let shift = |dice: &mut Dice| {
-                    crate::world::canvas::lattice(dice.between(-radius, radius) + 0.5)
-                };
-                let (dx, dy) = (shift(dice), shift(dice));
-                try_place(inside(canvas, from % width + dx, from / width + dy), &mut own);
-                radius *= 0.5;
-            }
-            best[at] = own;
+            self.vote(filling, &targets, &membrane, &mut correction);
         }
     }
 
     /// Each pixel of the hole becomes the mean of what the patches over it say, the better ones
-    /// more.
-    fn vote(&self, canvas: &mut Canvas, best: &[(usize, f32)], targets: &[usize], sharp: f32) {
-        let mut distances: Vec<f32> = targets.iter().map(|at| best[*at].1).collect();
-        distances.sort_by(f32::total_cmp);
-        let usual = distances[distances.len() * 3 / 4].max(1e-4) * sharp;
-        let width = canvas.width.cast_signed();
-        let before = canvas.clone();
-        for (at, _) in self.hole.iter().enumerate().filter(|(_, is_hole)| **is_hole) {
-            let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
-            let (mut sum, mut all) = ([0.0_f32; 3], 0.0_f32);
-            for dy in -REACH..=REACH {
-                for dx in -REACH..=REACH {
-                    let Some(centre) = inside(canvas, x + dx, y + dy) else { continue };
-                    let (from, found) = best[centre];
-                    if f32::MAX <= found {
-                        continue;
-                    }
-                    let from = from.cast_signed();
-                    let Some(place) = inside(canvas, from % width - dx, from / width - dy) else {
-                        continue;
-                    };
-                    // Never quite nothing: somebody has to decide.
-                    let weight = (-found / usual).exp().max(1e-9);
-                    sum = [0, 1, 2].map(|c| sum[c] + before.pixels[place][c] * weight);
-                    all += weight;
+    /// more, and what they say of the rim and is not so is taken out.
+    fn vote(
+        &self,
+        filling: &mut Filling,
+        targets: &[usize],
+        membrane: &Membrane,
+        correction: &mut [[f32; 3]],
+    ) {
+        let ground = self.ground(&filling.texels);
+        let mut distances: Vec<f32> =
+            targets.iter().filter_map(|at| filling.finds[*at]).map(|find| find.distance).collect();
+        let middle = distances.len() / 2;
+        let usual = *distances.select_nth_unstable_by(middle, f32::total_cmp).1;
+        let usual = usual.max(1e-5);
+        let mut sums = vec![[0.0_f32; 5]; self.hole.len()];
+        for &at in targets {
+            let Some(find) = filling.finds[at] else { continue };
+            let tone = ground.tone(at, find.place);
+            // Never quite nothing: somebody has to decide.
+            let likeness = (-find.distance / usual).exp().max(1e-6);
+            let weight = likeness * self.trust.at(at);
+            for there in around(at, self.width, self.height) {
+                let from = filling.texels[find.place + there - at];
+                let sum = &mut sums[there];
+                for c in 0..3 {
+                    sum[c] += (from[c] + tone[c]) * weight;
                 }
+                sum[3] += from[3] * weight;
+                sum[4] += weight;
             }
-            if 1e-12 < all {
-                canvas.pixels[at] = sum.map(|total| total / all);
+        }
+        // The rim: what was said, and what is.
+        for at in 0..self.hole.len() {
+            if self.hole[at] || neighbours(at, self.width, self.height, &self.hole) == 0 {
+                continue;
             }
+            let sum = sums[at];
+            let off = |c: usize| self.texels[at][c] - sum[c] / sum[4].max(1e-30);
+            correction[at] = [0, 1, 2].map(|c| off(c).clamp(-TONE * 0.5, TONE * 0.5));
+        }
+        let rhs = vec![[0.0; 3]; membrane.n_places()];
+        membrane.solve(correction, &rhs, FADE);
+        for (at, sum) in sums.iter().enumerate().filter(|(at, _)| self.hole[*at]) {
+            let said = |c: usize| sum[c] / sum[4].max(1e-30);
+            let [r, g, b] = [0, 1, 2].map(|c| (said(c) + correction[at][c]).clamp(0.0, 1.0));
+            filling.texels[at] = [r, g, b, said(3)];
         }
     }
 
     /// Places whose patch holds some of the hole.
     fn targets(&self) -> Vec<usize> {
-        (0..self.hole.len()).filter(|at| self.patch(*at).any(|there| self.hole[there])).collect()
+        let touches = |at: &usize| around(*at, self.width, self.height).any(|i| self.hole[i]);
+        (0..self.hole.len()).filter(touches).collect()
     }
+}
 
-    /// Places whose patch is inside the picture and wholly known.
-    fn sources(&self) -> Vec<usize> {
-        let (width, height) = (self.picture.width, self.picture.height);
-        let reach = REACH.unsigned_abs();
-        (0..self.hole.len())
-            .filter(|at| {
-                let (x, y) = (at % width, at / width);
-                let is_inside = reach <= x && x + reach < width && reach <= y && y + reach < height;
-                is_inside && self.patch(*at).all(|there| !self.hole[there])
-            })
-            .collect()
+/// The middle of the patches that go on best at a place of which only some is known.
+fn goes_on(ground: &Ground<'_>, at: usize, known: &[bool], sources: &[usize]) -> (Texel, Find) {
+    let mut best = Vec::new();
+    let mut least = f32::MAX;
+    for &place in sources {
+        let (distance, tone) = ground.distance_to_known(at, place, known);
+        least = least.min(distance);
+        if distance <= least * 1.4 + 4.0 * UNTOLD {
+            best.push((place, distance, tone));
+        }
     }
+    let spread = 0.1 * least + UNTOLD;
+    let (mut sum, mut all) = ([0.0_f32; 4], 0.0_f32);
+    let mut find = Find { place: sources[0], distance: f32::MAX };
+    for (place, distance, tone) in best {
+        let weight = (-(distance - least) / spread).exp();
+        let lifted = [tone[0], tone[1], tone[2], 0.0];
+        sum = [0, 1, 2, 3].map(|c| sum[c] + (ground.texels[place][c] + lifted[c]) * weight);
+        all += weight;
+        if distance < find.distance {
+            find = Find { place, distance };
+        }
+    }
+    (sum.map(|total| total / all.max(1e-30)), find)
+}
 
-    fn patch(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        let width = self.picture.width.cast_signed();
-        let (x, y) = (at.cast_signed() % width, at.cast_signed() / width);
-        (-REACH..=REACH).flat_map(move |dy| {
-            (-REACH..=REACH).filter_map(move |dx| inside(&self.picture, x + dx, y + dy))
+/// How many of the four neighbours are set.
+fn neighbours(at: usize, width: usize, height: usize, is_set: &[bool]) -> usize {
+    let four = [(-1, 0), (1, 0), (0, -1), (0, 1)];
+    let there = four.iter().filter_map(|(dx, dy)| moved(at, *dx, *dy, width, height));
+    there.filter(|there| is_set[*there]).count()
+}
+
+/// From one place to another, in columns and rows.
+fn offset(from: usize, to: usize, width: usize) -> (isize, isize) {
+    let apart = |a: usize, b: usize| b.cast_signed() - a.cast_signed();
+    (apart(from % width, to % width), apart(from / width, to / width))
+}
+
+/// How many steps along rows and columns each place lies inside the hole; frames are no rim.
+fn depth(hole: &[bool], width: usize, height: usize) -> Vec<u16> {
+    let mut depth: Vec<u16> =
+        hole.iter().map(|is_hole| if *is_hole { u16::MAX } else { 0 }).collect();
+    let forwards = 0..hole.len();
+    let relax = |depth: &mut Vec<u16>, at: usize, (dx, dy): (isize, isize)| {
+        if let Some(there) = moved(at, dx, dy, width, height) {
+            depth[at] = depth[at].min(depth[there].saturating_add(1));
+        }
+    };
+    for at in forwards.clone() {
+        relax(&mut depth, at, (-1, 0));
+        relax(&mut depth, at, (0, -1));
+    }
+    for at in forwards.rev() {
+        relax(&mut depth, at, (1, 0));
+        relax(&mut depth, at, (0, 1));
+    }
+    depth
+}
+
+/// How fine-grained the picture is around each pixel: mean steps between known neighbours.
+fn grain(picture: &Canvas, hole: &[bool]) -> Vec<f32> {
+    const NEAR: usize = 2;
+    let (width, height) = (picture.width, picture.height);
+    let steps: Vec<Option<f32>> = (0..hole.len())
+        .map(|at| {
+            let next = [(1, 0), (0, 1)].map(|(dx, dy)| moved(at, dx, dy, width, height));
+            let [Some(right), Some(below)] = next else { return None };
+            if hole[at] || hole[right] || hole[below] {
+                return None;
+            }
+            let light = |at: usize| luma(picture.pixels[at]);
+            Some((light(at) - light(right)).abs() + (light(at) - light(below)).abs())
         })
-    }
-}
-
-fn inside(canvas: &Canvas, x: isize, y: isize) -> Option<usize> {
-    let (width, height) = (canvas.width.cast_signed(), canvas.height.cast_signed());
-    ((0..width).contains(&x) && (0..height).contains(&y)).then(|| (y * width + x).unsigned_abs())
-}
-
-/// The mean squared difference of two patches, and what their heights differ; more than `enough`
-/// may be returned early.
-fn distance(canvas: &Canvas, one: usize, other: usize, enough: f32) -> f32 {
-    let width = canvas.width.cast_signed();
-    let (x, y) = (one.cast_signed() % width, one.cast_signed() / width);
-    let (u, v) = (other.cast_signed() % width, other.cast_signed() / width);
-    let n_pixels = ((2 * REACH + 1) * (2 * REACH + 1)) as f32;
-    let climb = (v - y) as f32 / canvas.height as f32;
-    let apart = LAYERED * climb * climb;
-    let stop = (enough - apart) * n_pixels;
-    let mut sum = 0.0;
-    let mut n = 0.0_f32;
-    for dy in -REACH..=REACH {
-        for dx in -REACH..=REACH {
-            // A patch at the frame compares only what is inside.
-            let Some(a) = inside(canvas, x + dx, y + dy) else { continue };
-            let Some(b) = inside(canvas, u + dx, v + dy) else { continue };
-            let (a, b) = (canvas.pixels[a], canvas.pixels[b]);
-            sum += (0..3).map(|c| (a[c] - b[c]) * (a[c] - b[c])).sum::<f32>();
-            n += 1.0;
-        }
-        if stop < sum {
-            return f32::MAX;
-        }
-    }
-    sum / n.max(1.0) + apart
+        .collect();
+    (0..hole.len())
+        .map(|at| {
+            let (x, y) = (at % width, at / width);
+            let (mut sum, mut n) = (0.0, 0.0_f32);
+            for y in y.saturating_sub(NEAR)..(y + NEAR + 1).min(height) {
+                for step in steps[y * width..][x.saturating_sub(NEAR)..(x + NEAR + 1).min(width)]
+                    .iter()
+                    .flatten()
+                {
+                    sum += step;
+                    n += 1.0;
+                }
+            }
+            GRAIN * sum / n.max(1.0)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -391,6 +455,64 @@ mod tests {
             .count();
         // Where the layers meet, a row or two may be off.
         assert!(n_wrong <= 2 * 20, "{n_wrong}");
+    }
+
+    /// A slope of grey with a grain that a disc was taken out of.
+    fn grained(side: usize) -> (Canvas, Vec<bool>) {
+        let mut picture = Canvas::filled(side, side, [0.0; 3]);
+        let mut dice = Dice::new(5, 0, Aspect::Grain);
+        for (at, pixel) in picture.pixels.iter_mut().enumerate() {
+            let slope = 0.25 + 0.4 * (at % side + at / side) as f32 / side as f32 / 2.0;
+            *pixel = [slope + 0.03 * dice.normal(); 3];
+        }
+        let middle = side as f32 / 2.0;
+        let is_hole = |at: usize| {
+            let (x, y) = ((at % side) as f32, (at / side) as f32);
+            (x - middle).hypot(y - middle) < side as f32 * 0.25
+        };
+        (picture, (0..side * side).map(is_hole).collect())
+    }
+
+    #[test]
+    fn a_smooth_ground_goes_on_without_an_outline_and_keeps_its_grain() {
+        let (picture, hole) = grained(128);
+        let mut broken = picture.clone();
+        for (pixel, _) in broken.pixels.iter_mut().zip(&hole).filter(|(_, is_hole)| **is_hole) {
+            *pixel = [0.9, 0.1, 0.1];
+        }
+        let mended = filled(&broken, &hole);
+        assert!(seam(&mended, &hole) < 1.3, "{}", seam(&mended, &hole));
+        let steps = |is_wanted: bool| {
+            let own = (0..hole.len() - 1)
+                .filter(|at| hole[*at] == is_wanted && hole[at + 1] == is_wanted);
+            let steps: Vec<f32> =
+                own.map(|at| (mended.pixels[at][0] - mended.pixels[at + 1][0]).abs()).collect();
+            steps.iter().sum::<f32>() / steps.len() as f32
+        };
+        assert!(0.8 * steps(false) < steps(true), "{} beside {}", steps(true), steps(false));
+    }
+
+    #[test]
+    fn a_second_coin_is_not_put_where_one_was_taken_away() {
+        let side = 96;
+        let is_coin = |at: usize, left: usize| {
+            let (x, y) = ((at % side) as f32 - left as f32, (at / side) as f32 - 48.0);
+            x.hypot(y) < 14.0
+        };
+        let (mut picture, _) = grained(side);
+        for (at, pixel) in picture.pixels.iter_mut().enumerate() {
+            *pixel = pixel.map(|channel| 0.2 + 0.2 * channel);
+            if is_coin(at, 24) || is_coin(at, 72) {
+                *pixel = [0.85 + 0.1 * ((at % 3) as f32 - 1.0); 3];
+            }
+        }
+        let hole: Vec<bool> = (0..side * side)
+            .map(|at| (54..90).contains(&(at % side)) && (30..66).contains(&(at / side)))
+            .collect();
+        let mended = filled(&picture, &hole);
+        let n_bright =
+            (0..hole.len()).filter(|at| hole[*at] && 0.5 < mended.pixels[*at][0]).count();
+        assert_eq!(n_bright, 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use mohs_data::Mask;
 
-use super::fill;
+use super::{Unfit, fill};
 use crate::pixels::{Rgb8, thumbnail};
 use crate::world::canvas::{Canvas, Field, byte, smooth_step};
 use crate::world::colour::{Colour, rgb};
@@ -33,6 +33,10 @@ pub enum PhotoError {
 const LEAST: usize = 64;
 /// With less background there is nothing to fill holes with.
 const MOST_PERCENT: usize = 85;
+/// Where more of the frame has to be filled, what is shown is mostly made up.
+const MOST_HOLE: f64 = 0.55;
+/// Where the step across the outline is larger, the outline is seen.
+const MOST_SEAM: f64 = 2.5;
 
 /// A photo taken apart, ready to be put together at any step.
 pub struct Photo {
@@ -43,6 +47,9 @@ pub struct Photo {
     /// How much of each pixel the object takes.
     pub(super) cover: Field,
     pub(super) bounds: Bounds,
+    /// What was filled: the object and a rim around it.
+    hole: Vec<bool>,
+    seam: f64,
 }
 
 /// The box around the object, in pixels; right and bottom are just outside.
@@ -107,8 +114,10 @@ impl Photo {
         for (soft, sharp) in cover.values.iter_mut().zip(&sharp.values) {
             *soft = smooth_step(0.3, 0.9, *soft).min(if *sharp <= 0.0 { 0.0 } else { 1.0 });
         }
-        let plate = fill::filled(&whole, &hole(&sharp));
-        Ok(Photo { whole, plate, cover, bounds })
+        let hole = hole(&sharp);
+        let plate = fill::filled(&whole, &hole);
+        let seam = f64::from(fill::seam(&plate, &hole));
+        Ok(Photo { whole, plate, cover, bounds, hole, seam })
     }
 
     /// Returns width and height of every picture made of it.
@@ -119,6 +128,30 @@ impl Photo {
     /// Returns the background with the place of the object filled.
     pub fn background(&self) -> Rgb8 {
         picture(&self.plate)
+    }
+
+    /// Returns the share of the frame that was filled: the object and a rim around it.
+    pub fn share_of_hole(&self) -> f64 {
+        let n_filled = self.hole.iter().filter(|is_hole| **is_hole).count();
+        n_filled as f64 / self.hole.len() as f64
+    }
+
+    /// Returns how far the place of the object can be seen in the background: the step across its
+    /// outline divided by the steps that are usual just outside; about 1 is invisible.
+    pub fn seam(&self) -> f64 {
+        self.seam
+    }
+
+    /// Whether the background can be shown without the object before it.
+    pub(super) fn check_background(&self) -> Result<(), Unfit> {
+        if MOST_HOLE < self.share_of_hole() {
+            let n_filled = self.hole.iter().filter(|is_hole| **is_hole).count();
+            return Err(Unfit::MostlyHole(n_filled * 100 / self.hole.len()));
+        }
+        if MOST_SEAM < self.seam {
+            return Err(Unfit::Seam(format!("{:.1}", self.seam)));
+        }
+        Ok(())
     }
 
     /// Returns the photo as it was, shrunk.

@@ -1,16 +1,20 @@
-//! Position: the object moves towards a corner or a side, and then out of the frame.
+//! Position: the object moves towards a side or a lower corner, and then out of the frame.
 //!
-//! Easy steps keep all of it inside; then so much of it leaves, by area. An object that the frame
-//! cuts off already can only move further out on that side.
+//! Easy steps keep all of it inside; then so much of it leaves, by area. Things stand on something:
+//! they go sideways or down, never up into the sky. An object that the frame cuts off already stays
+//! at that side or moves further out there; only one that hangs from the top goes up, when it has no
+//! other way.
 
 use super::{Photo, Scene, Step, Unfit, warp};
 use crate::world::canvas::{Field, lattice};
 use crate::world::dice::Dice;
 
 /// The share of the object outside, by step; easy steps have room or hardly leave.
-const OUTSIDE: [f32; 9] = [0.0, 0.0, 0.0, 0.12, 0.19, 0.26, 0.36, 0.45, 0.54];
+pub(super) const OUTSIDE: [f32; 9] = [0.0, 0.0, 0.0, 0.12, 0.19, 0.26, 0.36, 0.45, 0.54];
 /// The same where there is no room to move inside.
 const WITHOUT_ROOM: [f32; 3] = [0.015, 0.03, 0.05];
+/// How many of the objects go to a lower corner; the others go sideways.
+const CORNER: f32 = 0.35;
 
 pub(super) fn scene(photo: &Photo, step: Step, dice: &mut Dice) -> Result<Scene, Unfit> {
     let (dx, dy) = direction(photo, dice)?;
@@ -25,31 +29,39 @@ pub(super) fn scene(photo: &Photo, step: Step, dice: &mut Dice) -> Result<Scene,
     };
     let (shift_x, shift_y) = (dx * distance, dy * distance);
     let (object, cover) = warp::object(photo, 1.0, |x, y| Some((x - shift_x, y - shift_y)));
-    let outside = share_outside(&photo.cover, shift_x, shift_y);
     let canvas = photo.over_background(&object, &cover);
-    Ok(Scene { canvas, object: cover, amount: f64::from(outside) })
+    // Easy steps have nothing outside: only the way they went tells them apart.
+    let moved = distance / photo.shorter_side();
+    Ok(Scene { canvas, object: cover, amount: f64::from(moved) })
 }
 
 /// Where it goes, as a vector of length one.
 fn direction(photo: &Photo, dice: &mut Dice) -> Result<(f32, f32), Unfit> {
     let [left, top, right, bottom] = photo.bounds.touches;
-    let (wants_corner, sideways) = (dice.chance(0.6), dice.chance(0.5));
-    let along = |at_start: bool, at_end: bool, sign: f32| match (at_start, at_end) {
+    let (sign, wants_corner) = (dice.sign(), dice.chance(CORNER));
+    let sideways = match (left, right) {
         (true, true) => 0.0,
         (true, false) => -1.0,
         (false, true) => 1.0,
         (false, false) => sign,
     };
-    let (mut dx, mut dy) = (along(left, right, dice.sign()), along(top, bottom, dice.sign()));
-    let is_held = photo.bounds.is_cut_off();
-    if !wants_corner && !is_held {
-        (dx, dy) = if sideways { (dx, 0.0) } else { (0.0, dy) };
+    let down = match (top, bottom) {
+        (true, true) => return only(sideways),
+        (true, false) => -1.0,
+        (false, _) => 1.0,
+    };
+    if sideways == 0.0 {
+        return Ok((0.0, down));
     }
-    let length = dx.hypot(dy);
-    if length < 0.5 {
-        return Err(Unfit::NoRoom);
+    if wants_corner && 0.0 < down {
+        let part = std::f32::consts::FRAC_1_SQRT_2;
+        return Ok((sideways * part, down * part));
     }
-    Ok((dx / length, dy / length))
+    only(sideways)
+}
+
+fn only(sideways: f32) -> Result<(f32, f32), Unfit> {
+    if sideways == 0.0 { Err(Unfit::NoRoom) } else { Ok((sideways, 0.0)) }
 }
 
 /// How far it can go before it reaches the frame.

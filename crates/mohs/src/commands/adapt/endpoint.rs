@@ -46,15 +46,19 @@ impl Respondent for AskedEndpoint<'_, '_> {
         let at_endpoint = SpentAtEndpoint {
             n_unmatched: self.n_unmatched,
             n_refused: self.n_refused,
-            n_tokens_sent: tally.usage_in_all.n_input,
-            n_tokens_received: tally.usage_in_all.n_output,
-            cost: tally.cost_in_all,
+            n_tokens_sent: tally.usage_used.n_input,
+            n_tokens_received: tally.usage_used.n_output,
+            cost: tally.cost_used,
         };
         Spent { n_calls: self.n_told, endpoint: Some(at_endpoint) }
     }
 
     fn n_from_cache(&self) -> usize {
         self.endpoint.tally().n_known
+    }
+
+    fn keeps_answers(&self) -> bool {
+        self.endpoint.keeps_answers()
     }
 
     /// What only this run knows: how a test came about does not change what it found.

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use mohs_data::format::{ReadOptions, read_all};
-use mohs_data::{Prediction, Stimulus, StimulusId, nearest};
+use mohs_data::{Outcome, Prediction, Stimulus, StimulusId, nearest};
+use mohs_vision::evaluate::Lack;
 
+use super::WithoutClass;
 use crate::error::CliError;
 use crate::ui::Ui;
 
@@ -105,10 +107,11 @@ impl Known {
         &self,
         stimuli: &[Stimulus],
         left_out: &BTreeSet<&str>,
+        without_class: WithoutClass,
     ) -> Vec<(String, Vec<Option<bool>>)> {
         let of = |(model, rows): (&String, &Vec<Option<usize>>)| {
             let answer = |(row, stimulus): (&Option<usize>, &Stimulus)| {
-                is_right(&self.rows[(*row)?], stimulus)
+                is_right(&self.rows[(*row)?], stimulus, without_class)
             };
             (model.clone(), rows.iter().zip(stimuli).map(answer).collect())
         };
@@ -118,10 +121,35 @@ impl Known {
     }
 }
 
-/// Whether a prediction is right, by its own word or by the label of the stimulus.
-pub(super) fn is_right(prediction: &Prediction, stimulus: &Stimulus) -> Option<bool> {
+/// Whether a prediction is right, by its own word or by the label of the stimulus; a refusal, or an
+/// answer that names no class, by the rule for them. It is the same rule wherever predictions come
+/// from: an endpoint, or a file of what an endpoint said.
+pub(super) fn is_right(
+    prediction: &Prediction,
+    stimulus: &Stimulus,
+    without_class: WithoutClass,
+) -> Option<bool> {
+    if lack(prediction).is_some_and(is_wordless) {
+        return (without_class == WithoutClass::Wrong).then_some(false);
+    }
     let by_label = || Some(prediction.answer()?.predicted == stimulus.label);
     prediction.is_correct().or_else(by_label)
+}
+
+/// Names that a hint lists before it says that there are more.
+const SHOWN: usize = 12;
+
+/// Why a prediction of a file holds no answer, by its reason; `None` if it holds one.
+pub(super) fn lack(prediction: &Prediction) -> Option<Lack> {
+    match &prediction.outcome {
+        Outcome::Answered(_) => None,
+        Outcome::Failed(reason) => Some(Lack::of_words(reason).unwrap_or(Lack::Broken)),
+    }
+}
+
+/// Whether a model said something that is no class, or did not want to answer.
+pub(super) fn is_wordless(lack: Lack) -> bool {
+    matches!(lack, Lack::Unmatched | Lack::Refused)
 }
 
 /// The complaint about a model nobody knows, with the nearest name.
@@ -133,9 +161,10 @@ pub(super) fn unknown_model(files: &str, found: &str, known: &[&str]) -> CliErro
     }
 }
 
-fn some(names: &[&str]) -> String {
-    let first: Vec<&str> = names.iter().take(5).copied().collect();
-    let more = if 5 < names.len() { ", …" } else { "" };
+/// The first names of a list.
+pub(in crate::commands) fn some(names: &[&str]) -> String {
+    let first: Vec<&str> = names.iter().take(SHOWN).copied().collect();
+    let more = if SHOWN < names.len() { ", …" } else { "" };
     format!("{}{more}", first.join(", "))
 }
 

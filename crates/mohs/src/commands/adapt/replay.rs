@@ -2,8 +2,8 @@
 
 use mohs_data::{ModelName, Prediction, Stimulus};
 use mohs_score::adaptive::ladder::Spent;
-use mohs_vision::evaluate::Lack;
 
+use super::WithoutClass;
 use super::known::{self, Known};
 use super::respondent::{Reply, Respondent};
 use crate::error::CliError;
@@ -18,7 +18,12 @@ pub(super) struct Replay {
 
 impl Replay {
     /// Takes one model out of predictions; it must have a row about every stimulus.
-    pub(super) fn new(known: &Known, model: &str, stimuli: &[Stimulus]) -> Result<Self, CliError> {
+    pub(super) fn new(
+        known: &Known,
+        model: &str,
+        stimuli: &[Stimulus],
+        without_class: WithoutClass,
+    ) -> Result<Self, CliError> {
         let rows = known.rows_of(model)?;
         let without = stimuli.iter().zip(&rows).find(|(_, row)| row.is_none());
         if let Some((stimulus, _)) = without {
@@ -34,7 +39,7 @@ impl Replay {
         let full = predictions
             .iter()
             .zip(stimuli)
-            .map(|(prediction, stimulus)| known::is_right(prediction, stimulus))
+            .map(|(prediction, stimulus)| known::is_right(prediction, stimulus, without_class))
             .collect();
         Ok(Self { model: ModelName::new(model), predictions, full, n_calls: 0 })
     }
@@ -49,7 +54,7 @@ impl Respondent for Replay {
         self.n_calls += stimuli.len();
         let reply = |idx: &usize| {
             let prediction = self.predictions[*idx].clone();
-            let lack = prediction.answer().is_none().then_some(Lack::Broken);
+            let lack = known::lack(&prediction);
             Reply { prediction, lack }
         };
         Ok(stimuli.iter().map(reply).collect())

@@ -10,6 +10,7 @@ use mohs_data::{Outcome, Prediction};
 use mohs_score::adaptive::ladder::Spent;
 use mohs_vision::evaluate::Lack;
 
+use super::known::is_wordless;
 use crate::error::CliError;
 
 /// A model under test.
@@ -34,6 +35,11 @@ pub(super) trait Respondent {
         None
     }
 
+    /// Whether its answers are kept for another run.
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
     /// What is to be said at the end and stands in no report.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
@@ -51,7 +57,7 @@ pub(super) struct Reply {
 impl Reply {
     /// Whether the model said something that is no class.
     pub(super) fn is_without_class(&self) -> bool {
-        matches!(self.lack, Some(Lack::Unmatched | Lack::Refused))
+        self.lack.is_some_and(is_wordless)
     }
 
     /// Why there is no answer, in words.
@@ -65,7 +71,11 @@ impl Reply {
 
 /// Refuses to go on when questions of a round were not asked: an estimate without them would be off
 /// without anybody noticing, and the next round depends on them.
-pub(super) fn check_reached(round: usize, replies: &[Reply]) -> Result<(), CliError> {
+pub(super) fn check_reached(
+    round: usize,
+    replies: &[Reply],
+    is_kept: bool,
+) -> Result<(), CliError> {
     let is_unasked = |reply: &&Reply| matches!(reply.lack, Some(Lack::NotReached | Lack::TooDear));
     let unasked: Vec<&Reply> = replies.iter().filter(is_unasked).collect();
     if unasked.is_empty() {
@@ -84,10 +94,18 @@ pub(super) fn check_reached(round: usize, replies: &[Reply]) -> Result<(), CliEr
         error = error.cause(format!("{n} × {reason} (first: {})", first.stimulus));
     }
     let is_dear = unasked.iter().any(|reply| reply.lack == Some(Lack::TooDear));
-    Err(error.hint(if is_dear {
-        "raise `cost_cap`, or give a smaller --budget; answers are kept"
-    } else {
-        "run the same again to go on: answers are kept, and only the others are asked for"
+    Err(error.hint(match (is_dear, is_kept) {
+        (true, true) => "raise `cost_cap`, or give a smaller --budget; answers are kept",
+        (false, true) => {
+            "run the same again to go on: answers are kept, and only the others are asked for"
+        }
+        (true, false) => {
+            "with --no-cache no answer was kept: raise `cost_cap`, or give a smaller --budget, and all \
+             is asked and paid again"
+        }
+        (false, false) => {
+            "with --no-cache no answer was kept: the same again asks and pays for all of it"
+        }
     }))
 }
 

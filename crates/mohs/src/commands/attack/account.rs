@@ -26,7 +26,10 @@ const SHOWN: usize = 8;
 /// Everything that is said at the end.
 pub(super) struct Account {
     attacks: Vec<Planned>,
-    lines: BTreeMap<(String, usize), Line>,
+    /// Models in the order of the rows.
+    models: Vec<String>,
+    /// By place of the model and of the attack.
+    lines: BTreeMap<(usize, usize), Line>,
     corrected: BTreeMap<String, Line>,
     failures: BTreeMap<String, (usize, String)>,
     tally: Tally,
@@ -82,6 +85,7 @@ impl Account {
     pub(super) fn new(request: &Request, args: &AttackArgs, engine: &Engine) -> Account {
         Account {
             attacks: request.attacks().to_vec(),
+            models: Vec::new(),
             lines: BTreeMap::new(),
             corrected: BTreeMap::new(),
             failures: BTreeMap::new(),
@@ -95,7 +99,12 @@ impl Account {
 
     pub(super) fn add(&mut self, row: &MinEpsilon) {
         let place = self.attacks.iter().position(|planned| planned.attack.name == row.attack);
-        let key = (row.model.to_string(), place.unwrap_or(usize::MAX));
+        let known = self.models.iter().position(|model| *model == row.model.as_str());
+        let model = known.unwrap_or_else(|| {
+            self.models.push(row.model.to_string());
+            self.models.len() - 1
+        });
+        let key = (model, place.unwrap_or(usize::MAX));
         self.lines.entry(key).or_default().add(row);
         if let Search::Failed(reason) = &row.search {
             let first = row.stimulus.to_string();
@@ -168,7 +177,7 @@ impl Account {
                 (0 < line.cost() && 0 < whole).then(|| format!("1/{ratio:.1}"))
             });
             table.push([
-                model.clone(),
+                self.models[*model].clone(),
                 self.attacks.get(*place).map_or("?", |planned| planned.attack.name).to_owned(),
                 line.n_attacked().to_string(),
                 line.n_found.to_string(),
@@ -215,7 +224,7 @@ impl Account {
             let _ = writeln!(
                 text,
                 "{},{name},{},{},{},{},{},{},{},{answers},{slopes},{},{}",
-                cell(model),
+                cell(&self.models[*model]),
                 line.n_attacked(),
                 line.n_found,
                 line.n_survived,
@@ -231,11 +240,11 @@ impl Account {
     }
 
     fn json(&self) -> String {
-        let line = |((model, place), line): (&(String, usize), &Line)| {
+        let line = |((model, place), line): (&(usize, usize), &Line)| {
             let planned = self.attacks.get(*place);
             let sweep = self.sweep_of(*place, line);
             json!({
-                "model": model,
+                "model": self.models[*model],
                 "attack": planned.map(|planned| planned.attack.name),
                 "settings": planned.map(|planned| planned.attack.signature(&planned.settings)),
                 "grid": planned.map(|planned| planned.grid.to_string()),

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use mohs_data::Manifest;
 use mohs_data::format::folder_of_stimuli;
+use mohs_data::{Manifest, Norm};
 use mohs_vision::min_epsilon::{Grid, GridError, Planned};
 use mohs_vision::probe::attack::{Attack, Settings, Steps, parse_attacks};
 
@@ -138,6 +138,11 @@ fn planned(
         }
         let grid = Grid::parse(grid, attack.norm).map_err(|error| {
             let hint = match error {
+                GridError::OutOfRange { .. } if attack.norm == Norm::L2 => {
+                    "pixels are from 0 to 1, and in L2 ε is the root of the sum of their squared \
+                     changes: write 0.5 or 128/255, not 128"
+                        .to_owned()
+                }
                 GridError::OutOfRange { .. } => {
                     "pixels are from 0 to 1: write 8/255, not 8".to_owned()
                 }

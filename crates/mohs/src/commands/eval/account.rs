@@ -11,7 +11,7 @@ use mohs_report::TextTable;
 use mohs_score::proportion;
 use mohs_vision::endpoint;
 use mohs_vision::engine::Engine;
-use mohs_vision::evaluate::{Plan, Row, Tally};
+use mohs_vision::evaluate::{Lack, Plan, Row, Tally};
 use serde_json::json;
 
 use crate::args::Format;
@@ -21,8 +21,8 @@ use crate::error::CliError;
 pub(super) struct Account {
     name: String,
     output: PathBuf,
-    engine: String,
-    version: String,
+    /// Its name and version; none where all models are behind endpoints.
+    engine: Option<(String, String)>,
     seed: u64,
     probes: Vec<(String, String)>,
     models: Vec<ModelAccount>,
@@ -35,6 +35,8 @@ pub(super) struct ModelAccount {
     cells: Vec<Cell>,
     /// Rows by why they failed, with the first stimulus.
     failures: BTreeMap<String, (usize, String)>,
+    /// Kinds of failures.
+    lacks: Vec<Lack>,
     tally: Tally,
     /// What it cost, for models behind endpoints.
     spent: Option<endpoint::Tally>,
@@ -64,7 +66,8 @@ impl ModelAccount {
     pub(super) fn new(name: ModelName, n_probes: usize) -> Self {
         let (tally, took) = (Tally::default(), Duration::ZERO);
         let cells = vec![Cell::default(); n_probes];
-        Self { name, cells, failures: BTreeMap::new(), tally, spent: None, took }
+        let (failures, lacks) = (BTreeMap::new(), Vec::new());
+        Self { name, cells, failures, lacks, tally, spent: None, took }
     }
 
     pub(super) fn add(&mut self, row: &Row<'_>) {
@@ -78,6 +81,10 @@ impl ModelAccount {
                 let kind = reason.as_str().split(": “").next().unwrap_or_default();
                 let entry = self.failures.entry(kind.to_owned()).or_insert((0, stimulus));
                 entry.0 += 1;
+                let lack = row.lack.unwrap_or(Lack::Broken);
+                if !self.lacks.contains(&lack) {
+                    self.lacks.push(lack);
+                }
             }
         }
         if let Some(is_correct) = row.prediction.is_correct() {
@@ -96,15 +103,14 @@ impl Account {
         plan: &Plan<'_>,
         manifest: &Manifest,
         output: &Path,
-        engine: &Engine,
+        engine: Option<&Engine>,
     ) -> Self {
         let probe =
             |probe: &mohs_vision::probe::Probe| (probe.name().to_owned(), probe.signature());
         Self {
             name: manifest.name.clone(),
             output: output.to_owned(),
-            engine: engine.name().to_owned(),
-            version: engine.version().to_owned(),
+            engine: engine.map(|one| (one.name().to_owned(), one.version().to_owned())),
             seed: manifest.seed.0,
             probes: plan.probes().iter().map(probe).collect(),
             models: Vec::new(),
@@ -164,24 +170,7 @@ impl Account {
         );
         for model in &self.models {
             let Some(spent) = &model.spent else { continue };
-            let _ = writeln!(
-                text,
-                "{}: {} paid calls, {} asked again · {} tokens sent, {} received · cost {:.4}, in all {:.4}",
-                model.name,
-                spent.n_paid,
-                spent.n_repeated,
-                spent.usage.n_input,
-                spent.usage.n_output,
-                spent.cost,
-                spent.cost_in_all,
-            );
-            if 0 < spent.n_doubtful {
-                let _ = writeln!(
-                    text,
-                    "{}: {} requests may have been paid although no answer came, up to {:.4}",
-                    model.name, spent.n_doubtful, spent.doubtful_cost,
-                );
-            }
+            text.push_str(&paid(&model.name, spent));
         }
         text
     }
@@ -226,11 +215,13 @@ impl Account {
             })
         };
         let total = self.total();
+        let engine = self.engine.as_ref();
+        let engine = engine.map(|(name, version)| json!({ "name": name, "version": version }));
         let json = json!({
             "version": 1,
             "name": self.name,
             "output": self.output.display().to_string(),
-            "engine": { "name": self.engine, "version": self.version },
+            "engine": engine,
             "seed": self.seed,
             "rows": self.n_rows(),
             "asked": total.n_asked,
@@ -261,8 +252,9 @@ impl Account {
         text
     }
 
-    /// Says that rows failed, and why, most frequent reasons first.
-    pub(super) fn complaint(&self) -> Option<CliError> {
+    /// Says that rows failed, and why, most frequent reasons first; and what to do, which depends on
+    /// whether answers are kept.
+    pub(super) fn complaint(&self, is_kept: bool) -> Option<CliError> {
         let n_failed = self.total().n_failed;
         if n_failed == 0 {
             return None;
@@ -281,8 +273,63 @@ impl Account {
         if SHOWN < ranked.len() {
             error = error.cause(format!("and {} more reasons", ranked.len() - SHOWN));
         }
-        Some(error.hint("mend the pictures and run again: only they are asked for anew"))
+        let has = |lacks: &[Lack]| {
+            self.models.iter().flat_map(|model| &model.lacks).any(|lack| lacks.contains(lack))
+        };
+        for (lacks, when_kept, when_not) in HINTS {
+            if has(lacks) {
+                error = error.hint(if is_kept { *when_kept } else { *when_not });
+            }
+        }
+        Some(error)
     }
+}
+
+/// What to do about each kind of failure, where answers are kept and where they are not.
+const HINTS: &[(&[Lack], &str, &str)] = &[
+    (
+        &[Lack::Broken],
+        "mend the pictures and run again: only they are asked for anew",
+        "mend the pictures and run again: with --no-cache all are asked for anew",
+    ),
+    (
+        &[Lack::NotReached],
+        "run the same again: answers are kept, and only what has none is asked for",
+        "with --no-cache no answer was kept: the same again asks and pays for all of it",
+    ),
+    (
+        &[Lack::TooDear],
+        "raise `cost_cap` and run again: answers are kept",
+        "with --no-cache no answer was kept: raise `cost_cap`, and all is asked and paid again",
+    ),
+    (
+        &[Lack::Unmatched, Lack::Refused],
+        "refusals and answers that name no class are kept, and the same again asks nothing; another \
+         `prompt` or other `parameters` ask everything anew",
+        "another `prompt` or other `parameters` may get answers that name a class",
+    ),
+];
+
+/// What was paid for a model behind an endpoint, and what may have been.
+pub(super) fn paid(model: &ModelName, spent: &endpoint::Tally) -> String {
+    let mut text = format!(
+        "{model}: {} paid calls, {} asked again · {} tokens sent, {} received · cost {:.4}, in all \
+         {:.4}\n",
+        spent.n_paid,
+        spent.n_repeated,
+        spent.usage.n_input,
+        spent.usage.n_output,
+        spent.cost,
+        spent.cost_in_all,
+    );
+    if 0 < spent.n_doubtful {
+        let _ = writeln!(
+            text,
+            "{model}: {} requests may have been paid although no answer came, up to {:.4}",
+            spent.n_doubtful, spent.doubtful_cost,
+        );
+    }
+    text
 }
 
 /// What a dry run says: for each model its name, its rows, those known, those of missing files.

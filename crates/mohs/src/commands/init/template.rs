@@ -3,20 +3,26 @@
 //! Parts that tasks share are written once. Every file must pass `mohs check` as it is.
 
 use mohs_data::{Stimulus, Task};
+use mohs_serve::hosted::address_name;
 
 /// Trials of a participant of the speed–accuracy paper: 50 for practice, then 210 per beep.
 const PRACTICE_TRIALS: usize = 50;
 const TRIALS_PER_BLOCK: usize = 210;
 const N_BEEPS: usize = 5;
+/// Timed trials after which the gate looks.
+const GATE_TRIALS: usize = 40;
+
+/// Letters of an id, at most.
+const LONGEST_ID: usize = 60;
 
 /// Returns the study file of a task.
 pub(super) fn study(task: Task, name: &str, stimuli: &[Stimulus]) -> String {
     let title = match task {
-        Task::Flash => "A viewing-time study: pictures are flashed, people name them",
-        Task::Beep => "A speed-accuracy study: people name pictures at a beep",
+        Task::Flash => "A viewing-time study: pictures are flashed, people name them.",
+        Task::Beep => "A speed-accuracy study: people name pictures at a beep.",
         Task::Pairs => "A study of paired judgements: which of two pictures is harder?",
-        Task::Masks => "A study of outlines: people draw where objects are",
-        Task::Rate => "A study without time pressure: people name pictures",
+        Task::Masks => "A study of outlines: people draw where objects are.",
+        Task::Rate => "A study without time pressure: people name pictures.",
     };
     let design = match task {
         Task::Flash => FLASH.to_owned(),
@@ -32,14 +38,17 @@ pub(super) fn study(task: Task, name: &str, stimuli: &[Stimulus]) -> String {
     };
     let score = if task == Task::Flash { FLASH_SCORE } else { SCORE };
     let head = format!(
-        "# {title}.
+        "# {title}
 # Every choice that changes a result stands here. All keys: docs/formats/study.md.
 version = 1
 name = {name}
+# What addresses and the database call the study. Leave it once there are data; the name is free.
+id = \"{id}\"
 task = \"{task}\"
 stimuli = \"stimuli.csv\"
 ",
         name = quoted(if name.is_empty() { "study" } else { name }),
+        id = id(name),
         task = task.as_str(),
     );
     let labels = if task == Task::Pairs { String::new() } else { labels(stimuli) };
@@ -47,6 +56,13 @@ stimuli = \"stimuli.csv\"
     let parts = [&design, &prepare, &screen, PAGE, exclusions, score];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{head}{labels}\n{}", parts.join("\n"))
+}
+
+/// Returns an id that follows from a name and is as short as one must be.
+fn id(name: &str) -> String {
+    let mut id = address_name(name);
+    id.truncate(LONGEST_ID);
+    id.trim_end_matches('-').into()
 }
 
 fn labels(stimuli: &[Stimulus]) -> String {
@@ -81,6 +97,8 @@ fn beep(n_stimuli: usize) -> String {
     // Nobody sees a picture twice, so small sets have short blocks.
     let practice = PRACTICE_TRIALS.min(n_stimuli / 10);
     let per_block = TRIALS_PER_BLOCK.min((n_stimuli - practice) / N_BEEPS).max(1);
+    // Both looks, before and after a warning, come within the trials that there are.
+    let gate = GATE_TRIALS.min((per_block * N_BEEPS / 2).max(1));
     format!(
         "[beep]
 # When the beep sounds after the picture appeared; one block of trials each.
@@ -99,7 +117,7 @@ window_ms = 200
 cue = \"choice\"
 # After so many timed trials: how many answers were in time? Below the share, people are told and
 # practise again (`warn`), and leave with their code if that does not help (`stop`).
-gate_trials = 40
+gate_trials = {gate}
 gate_share = 0.5
 gate = \"warn\"
 "
@@ -204,8 +222,10 @@ trials_between_breaks = 25
 # Your own texts, as files beside this one; paragraphs are parted by empty lines.
 # consent = \"consent.txt\"
 # debrief = \"debrief.txt\"
-# Where people go at the end; {code} becomes their completion code.
+# Where people go who did everything; {code} becomes their completion code. Everybody has a code of
+# their own, unless the recruiter has one for the study.
 # completion_url = \"https://recruiter.example/complete?cc={code}\"
+# completion_code = \"C1234\"
 ";
 
 const FLASH_EXCLUSIONS: &str = "[exclusions]
@@ -241,6 +261,8 @@ const EXCLUSIONS: &str = "[exclusions]
 min_rt_ms = 150
 # Only the first time a participant sees a stimulus counts.
 repeated_stimuli = true
+# Trials that were begun and not finished: nobody knows what was seen.
+timing = [\"unknown\"]
 ";
 
 const SCORE: &str = "[score]

@@ -8,6 +8,7 @@ use mohs_data::format::atomic;
 use mohs_data::{Commission, EndpointEntry, StimulusId};
 use mohs_report::TextTable;
 use mohs_vision::commission::Line;
+use mohs_vision::endpoint::Paid;
 
 use crate::commands::eval::quoted;
 use crate::error::CliError;
@@ -67,7 +68,7 @@ pub(super) fn write(path: &Path, entries: &[Entry]) -> Result<(), CliError> {
 }
 
 /// What will be asked for and what it will cost, for people.
-pub(super) fn bill(lines: &[Line], commission: &Commission) -> String {
+pub(super) fn bill(lines: &[Line], commission: &Commission, paid: &Paid) -> String {
     let mut table = TextTable::new([
         "to ask for",
         "requests",
@@ -97,9 +98,19 @@ pub(super) fn bill(lines: &[Line], commission: &Commission) -> String {
     } else {
         let _ = writeln!(text, "About {} in all, in the unit of your prices.", money(total));
     }
+    if 0.0 < paid.spent() {
+        let _ = write!(text, "{} was paid for this folder before", money(paid.cost));
+        let doubtful = match paid.n_doubtful {
+            0 => String::new(),
+            n => {
+                format!(", and up to {} for {n} tries without an answer", money(paid.doubtful_cost))
+            }
+        };
+        let _ = writeln!(text, "{doubtful}.");
+    }
     if let Some(cap) = commission.max_cost {
         let _ = writeln!(text, "At most {}, what was paid before included.", money(cap));
-        if cap < total {
+        if cap < paid.spent() + total {
             text.push_str("That will not be enough for everything.\n");
         }
     }

@@ -14,17 +14,19 @@ use mohs_data::{
     review as reviews,
 };
 use mohs_vision::commission::{
-    CommissionError, PromptCell, Slot, Work, cells_without_prompts, estimate, fill_template,
-    propose, slots, write_prompts, writer_entry,
+    CommissionError, PromptCell, Remedy, Slot, Unwritten, Work, cells_without_prompts, estimate,
+    fill_template, propose, slots, write_prompts, writer_entry,
 };
 use mohs_vision::endpoint::images::{Drawing, ImageOutcome, draw_each};
-use mohs_vision::endpoint::{Endpoint, EndpointError};
+use mohs_vision::endpoint::{Endpoint, EndpointError, Paid, Secret, paid_in, remove_empty_ledgers};
 use mohs_vision::labels;
 use mohs_vision::stimulus::sha256;
 
 use super::account::{self, Entry, Outcome};
 use super::photos::file_name;
-use super::{MADE, REVIEW, SheetRow, finish, make_folders, write_sheets};
+use super::{
+    Kind, MADE, REVIEW, SheetRow, check_kind, finish, make_folders, remove_empty, write_sheets,
+};
 use crate::endpoint_key;
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -58,9 +60,12 @@ pub(crate) struct GenerateArgs {
     yes: bool,
 }
 
-const PLAN: &str = "plan.toml";
+pub(super) const PLAN: &str = "plan.toml";
 const PROMPTS: &str = "prompts.csv";
-const PAID: &str = "paid";
+pub(super) const PAID: &str = "paid";
+/// What the ledgers of the two are called.
+const WRITER: &str = "writer";
+const PAINTER: &str = "painter";
 
 /// Everything that is known before anything is asked.
 struct Desk<'a> {
@@ -70,6 +75,12 @@ struct Desk<'a> {
     plan: Option<DrawPlan>,
     prompts: Vec<Prompt>,
     rejected: BTreeSet<StimulusId>,
+}
+
+/// What writer and painter are asked with; none for who needs none or has nothing to do.
+struct Keys {
+    writer: Option<Secret>,
+    painter: Option<Secret>,
 }
 
 pub(super) fn run(args: &GenerateArgs, ui: &Ui) -> Result<(), CliError> {
@@ -82,9 +93,9 @@ pub(super) fn run(args: &GenerateArgs, ui: &Ui) -> Result<(), CliError> {
         let writer = commission
             .writer
             .as_ref()
-            .map(|entry| Endpoint::open(&writer_entry(entry), None, ledger.as_deref(), "writer"));
+            .map(|entry| Endpoint::open(&writer_entry(entry), None, ledger.as_deref(), WRITER));
         let writer = writer.transpose()?;
-        let painter = Endpoint::open(&commission.painter, None, ledger.as_deref(), "painter")?;
+        let painter = Endpoint::open(&commission.painter, None, ledger.as_deref(), PAINTER)?;
         estimate(&Work {
             commission,
             classes: &desk.classes,
@@ -95,7 +106,8 @@ pub(super) fn run(args: &GenerateArgs, ui: &Ui) -> Result<(), CliError> {
             painter: Some(&painter),
         })
     };
-    let told = account::bill(&lines, &desk.commission);
+    let paid = paid_for(&args.output, &desk.commission)?;
+    let told = account::bill(&lines, &desk.commission, &paid);
     if args.dry_run {
         return ui.data(format!("{told}Nothing was asked.\n").as_bytes());
     }
@@ -105,30 +117,54 @@ pub(super) fn run(args: &GenerateArgs, ui: &Ui) -> Result<(), CliError> {
         return Err(CliError::input("nobody said what this may cost")
             .hint("give `max_cost` in the config, or --yes to pay what it costs"));
     }
-    make_folders(&args.output, &[PAID])?;
-    let writer = desk.writer()?;
-    let painter = desk.painter()?;
-    let purse = Purse::new(&desk.commission, writer.as_ref(), &painter);
-    purse.before_writing();
-    let without = desk.write_plan(writer.as_ref(), ui)?;
-    if args.plan_only {
-        let (plan, prompts) = (args.output.join(PLAN), args.output.join(PROMPTS));
-        ui.say(&format!(
-            "{}\n{}\nRead them, change what you like, and run again without --plan-only.",
-            plan.display(),
-            prompts.display()
-        ));
-        return complaint(without.len(), 0, 0).map_or(Ok(()), Err);
-    }
-    purse.before_drawing();
-    desk.draw(&painter, &without, &purse, ui)
+    // A key that is missing is said before anything is made.
+    let keys = desk.keys()?;
+    make_folders(&args.output, Kind::Drawn, &[PAID])?;
+    let ran = desk.run(keys, ui);
+    let paid = args.output.join(PAID);
+    remove_empty_ledgers(&paid).map_err(EndpointError::from)?;
+    // One that holds something stays.
+    let _ = std::fs::remove_dir(&paid);
+    remove_empty(&args.output);
+    ran
 }
 
 impl<'a> Desk<'a> {
+    fn run(&mut self, keys: Keys, ui: &Ui) -> Result<(), CliError> {
+        let args = self.args;
+        let (writer, painter) = self.endpoints(keys, ui)?;
+        let commission = self.commission.clone();
+        let purse = Purse {
+            commission: &commission,
+            folder: &args.output,
+            writer: writer.as_ref(),
+            painter: &painter,
+        };
+        purse.before_writing()?;
+        let written = self.write_plan(writer.as_ref(), ui);
+        if written.is_err() || args.plan_only {
+            ui.say(&purse.told()?);
+        }
+        let without = written?;
+        if args.plan_only {
+            for path in [PLAN, PROMPTS].map(|name| args.output.join(name)) {
+                if path.is_file() {
+                    ui.say(&path.display().to_string());
+                }
+            }
+            ui.say("Read what there is, change what you like, and run again without --plan-only.");
+            return Missing { without: &without, ..Missing::default() }.complaint();
+        }
+        purse.before_drawing()?;
+        self.draw(&painter, &without, &purse, ui)
+    }
+
     fn open(args: &'a GenerateArgs) -> Result<Self, CliError> {
+        check_kind(&args.output, Kind::Drawn)?;
         let commission = Commission::read(&args.config)?;
         let folder = args.config.parent().unwrap_or(Path::new(""));
         let classes = labels::names(Some(&commission.classes), folder, [])?;
+        Commission::check_classes(&args.config, &classes)?;
         let plan_path = args.output.join(PLAN);
         let plan = plan_path.is_file().then(|| DrawPlan::read(&plan_path)).transpose()?;
         let prompts_path = args.output.join(PROMPTS);
@@ -143,39 +179,44 @@ impl<'a> Desk<'a> {
         Ok(Self { args, commission, classes, plan, prompts, rejected })
     }
 
-    /// Opens the writer, where it is needed.
-    fn writer(&self) -> Result<Option<Endpoint>, CliError> {
+    /// Reads the keys of those who have something to do.
+    fn keys(&self) -> Result<Keys, CliError> {
         let is_written = self.plan.as_ref().is_some_and(|plan| {
             self.commission.template.is_some()
                 || cells_without_prompts(plan, &self.prompts).is_empty()
         });
-        match &self.commission.writer {
-            Some(entry) => {
-                // A writer that has nothing to do needs no key.
-                let key = match is_written {
-                    true => None,
-                    false => endpoint_key::read(entry, "writer")?,
-                };
-                let ledger = self.args.output.join(PAID);
-                Ok(Some(Endpoint::open(&writer_entry(entry), key, Some(&ledger), "writer")?))
+        let writer = match &self.commission.writer {
+            _ if is_written => None,
+            Some(entry) => endpoint_key::read(entry, WRITER)?,
+            None => {
+                return Err(CliError::input("there is no `[writer]` to propose what is missing")
+                    .hint(format!(
+                        "add the table [writer] to the config, or write {} and give a `template`",
+                        self.args.output.join(PLAN).display()
+                    )));
             }
-            None if is_written => Ok(None),
-            None => Err(CliError::input("there is no `[writer]` to propose what is missing").hint(
-                format!(
-                    "add the table [writer] to the config, or write {} and give a `template`",
-                    self.args.output.join(PLAN).display()
-                ),
-            )),
-        }
+        };
+        let painter = match self.args.plan_only {
+            true => None,
+            false => endpoint_key::read(&self.commission.painter, PAINTER)?,
+        };
+        Ok(Keys { writer, painter })
     }
 
-    fn painter(&self) -> Result<Endpoint, CliError> {
-        let entry = &self.commission.painter;
-        let key = match self.args.plan_only {
-            true => None,
-            false => endpoint_key::read(entry, "painter")?,
+    /// Opens writer and painter with what they were paid for.
+    fn endpoints(&self, keys: Keys, ui: &Ui) -> Result<(Option<Endpoint>, Endpoint), CliError> {
+        let paid = self.args.output.join(PAID);
+        let telling = |mut endpoint: Endpoint| {
+            endpoint.tell_waits(ui.teller());
+            endpoint
         };
-        Ok(Endpoint::open(entry, key, Some(&self.args.output.join(PAID)), "painter")?)
+        let writer = self.commission.writer.as_ref();
+        let writer = writer
+            .map(|entry| Endpoint::open(&writer_entry(entry), keys.writer, Some(&paid), WRITER))
+            .transpose()?;
+        let painter = &self.commission.painter;
+        let painter = Endpoint::open(painter, keys.painter, Some(&paid), PAINTER)?;
+        Ok((writer.map(telling), telling(painter)))
     }
 
     /// Writes what is missing of plan and prompts; returns which cells have no prompts, and why.
@@ -183,7 +224,7 @@ impl<'a> Desk<'a> {
         &mut self,
         writer: Option<&Endpoint>,
         ui: &Ui,
-    ) -> Result<Vec<(String, String, String)>, CliError> {
+    ) -> Result<Vec<Unwritable>, CliError> {
         let plan_path = self.args.output.join(PLAN);
         let plan = match (self.plan.take(), writer) {
             (Some(plan), _) => plan,
@@ -212,7 +253,7 @@ impl<'a> Desk<'a> {
                     bar.inc(1);
                     match written {
                         Ok(prompts) => made.extend(prompts),
-                        Err(why) => without.push(named(&cells[idx], why)),
+                        Err(why) => without.push(Unwritable::new(&cells[idx], why)),
                     }
                     Ok::<(), EndpointError>(())
                 });
@@ -235,7 +276,7 @@ impl<'a> Desk<'a> {
     fn draw(
         &self,
         painter: &Endpoint,
-        without: &[(String, String, String)],
+        without: &[Unwritable],
         purse: &Purse<'_>,
         ui: &Ui,
     ) -> Result<(), CliError> {
@@ -254,10 +295,10 @@ impl<'a> Desk<'a> {
                     entry.outcome = Outcome::Rejected(why);
                 }
                 Some(None) => {
-                    let why = without.iter().find(|(class, attribute, _)| {
-                        *class == slot.class && *attribute == slot.attribute
-                    });
-                    let why = why.map_or("prompts.csv has none", |(_, _, why)| why.as_str());
+                    let cell = without
+                        .iter()
+                        .find(|cell| cell.class == slot.class && cell.attribute == slot.attribute);
+                    let why = cell.map_or("prompts.csv has none", |cell| cell.why.text.as_str());
                     entry.outcome = Outcome::Failed(format!("no prompt: {why}"));
                 }
                 Some(Some(drawing)) => {
@@ -268,13 +309,14 @@ impl<'a> Desk<'a> {
             entries.push(entry);
         }
         let bar = ui.progress_of_images(drawings.len(), "drawing pictures");
-        let mut n_new = 0;
+        let (mut n_new, mut n_given_up) = (0, 0);
         let delivered = draw_each(painter, &drawings, |idx, (outcome, is_known)| {
             bar.inc(1);
             let entry: &mut Entry = &mut entries[drawn_for[idx]];
+            n_given_up += usize::from(matches!(outcome, ImageOutcome::GivenUp(_)));
             entry.outcome = self.placed(entry, outcome)?;
             n_new += usize::from(!is_known && matches!(entry.outcome, Outcome::Drawn { .. }));
-            Ok::<(), CliError>(())
+            Ok::<(), Ended>(())
         });
         bar.finish_and_clear();
         account::write(&self.args.output.join("pictures.csv"), &entries)?;
@@ -283,13 +325,18 @@ impl<'a> Desk<'a> {
             write_sheets(&self.args.output, &sheets(&made, &self.rejected))?;
         }
         finish(&self.args.output, &made, n_new, ui)?;
-        ui.say(&purse.told());
-        delivered?;
+        ui.say(&purse.told()?);
+        let useless = match delivered {
+            Ok(()) => None,
+            Err(Ended::ByPainter(error @ EndpointError::Unusable { .. })) => Some(error),
+            Err(Ended::ByPainter(error)) => return Err(error.into()),
+            Err(Ended::Here(error)) => return Err(error),
+        };
         let n_of = |is: fn(&Outcome) -> bool| entries.iter().filter(|e| is(&e.outcome)).count();
         let n_failed =
             n_of(|outcome| !matches!(outcome, Outcome::Drawn { .. } | Outcome::NotAsked(_)));
         let n_not_asked = n_of(|outcome| matches!(outcome, Outcome::NotAsked(_)));
-        complaint(without.len(), n_failed, n_not_asked).map_or(Ok(()), Err)
+        Missing { without, n_failed, n_given_up, n_not_asked, useless, is_listed: true }.complaint()
     }
 
     fn entry(&self, slot: &Slot, redraw: u32) -> Entry {
@@ -313,7 +360,9 @@ impl<'a> Desk<'a> {
         let kept = match outcome {
             ImageOutcome::File(kept) => kept,
             ImageOutcome::Refused(why) => return Ok(Outcome::Refused(why)),
-            ImageOutcome::Failed(why) => return Ok(Outcome::Failed(why)),
+            ImageOutcome::Failed(why) | ImageOutcome::GivenUp(why) => {
+                return Ok(Outcome::Failed(why));
+            }
             ImageOutcome::TooDear => {
                 return Ok(Outcome::NotAsked("the cap on cost was reached".to_owned()));
             }
@@ -363,77 +412,100 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// What writer and painter may spend together.
-struct Purse<'a> {
-    max_cost: Option<f64>,
-    writer: Option<(&'a Endpoint, bool)>,
-    painter: (&'a Endpoint, bool),
-    /// Whether both are one model at one address: their ledgers know each other.
-    is_one: bool,
+/// Counts everything that was paid for a folder, by whichever writer and painter.
+///
+/// Ledgers of older versions have no prices: theirs are those of the present writer and painter.
+fn paid_for(output: &Path, commission: &Commission) -> Result<Paid, EndpointError> {
+    let entry_of = |slot: &str| match slot {
+        WRITER => commission.writer.as_ref(),
+        _ => Some(&commission.painter),
+    };
+    Ok(paid_in(&output.join(PAID), entry_of)?)
 }
 
-impl<'a> Purse<'a> {
-    fn new(
-        commission: &Commission,
-        writer: Option<&'a Endpoint>,
-        painter: &'a Endpoint,
-    ) -> Purse<'a> {
-        let is_free = |entry: Option<&EndpointEntry>| entry.is_none_or(EndpointEntry::is_free);
-        Purse {
-            max_cost: commission.max_cost,
-            writer: writer.map(|writer| (writer, is_free(commission.writer.as_ref()))),
-            painter: (painter, is_free(Some(&commission.painter))),
-            is_one: writer.is_some_and(|writer| {
-                (writer.url(), writer.model()) == (painter.url(), painter.model())
-            }),
-        }
+/// What writer and painter may spend together.
+///
+/// What was spent is read from the ledgers whenever it matters: they know of writers and painters
+/// of earlier runs, too, and two that are one model at one address share theirs.
+struct Purse<'a> {
+    commission: &'a Commission,
+    folder: &'a Path,
+    writer: Option<&'a Endpoint>,
+    painter: &'a Endpoint,
+}
+
+impl Purse<'_> {
+    /// Leaves the writer what everybody else left.
+    fn before_writing(&self) -> Result<(), EndpointError> {
+        self.leave(self.commission.writer.as_ref(), self.writer)
     }
 
-    fn writer_spent(&self) -> f64 {
-        self.writer.map_or(0.0, |(writer, _)| writer.count_all())
+    /// Leaves the painter what everybody else left.
+    fn before_drawing(&self) -> Result<(), EndpointError> {
+        self.leave(Some(&self.commission.painter), Some(self.painter))
     }
 
-    /// Leaves the writer what earlier pictures left.
-    fn before_writing(&self) {
-        let spent = if self.is_one { 0.0 } else { self.painter.0.count_all() };
-        let _ = self.writer_spent();
-        if let (Some(cap), Some((writer, false))) = (self.max_cost, self.writer) {
-            writer.set_cap((cap - spent).max(0.0));
+    fn leave(
+        &self,
+        entry: Option<&EndpointEntry>,
+        endpoint: Option<&Endpoint>,
+    ) -> Result<(), EndpointError> {
+        let is_paid = entry.is_some_and(|entry| !entry.is_free());
+        if let (Some(cap), Some(endpoint), true) = (self.commission.max_cost, endpoint, is_paid) {
+            // Its cap is about its own ledgers.
+            let others = paid_for(self.folder, self.commission)?.spent() - endpoint.spent();
+            endpoint.set_cap((cap - others).max(0.0));
         }
-    }
-
-    /// Leaves the painter what the writer left.
-    fn before_drawing(&self) {
-        let spent = self.writer_spent();
-        // Written before the painter looked into its ledger, it is in there already.
-        let own = self.painter.0.count_all();
-        if let (Some(cap), (painter, false)) = (self.max_cost, self.painter) {
-            let others = if self.is_one { (spent - own).max(0.0) } else { spent };
-            painter.set_cap((cap - others).max(0.0));
-        }
+        Ok(())
     }
 
     /// What was asked and paid, in words.
-    fn told(&self) -> String {
-        let (painter, writer) = (self.painter.0.tally(), self.writer.map(|(one, _)| one.tally()));
+    fn told(&self) -> Result<String, EndpointError> {
+        let (painter, writer) = (self.painter.tally(), self.writer.map(Endpoint::tally));
         let writer = writer.unwrap_or_default();
         let n_sent = painter.n_sent + writer.n_sent;
         let n_paid = painter.n_paid + writer.n_paid;
-        let now = painter.cost + writer.cost;
-        let in_all = match self.is_one {
-            true => painter.cost_in_all + writer.cost,
-            false => painter.cost_in_all + writer.cost_in_all,
-        };
-        format!(
-            "{n_sent} requests sent, {n_paid} answers paid; this run cost {}, this ladder {} so far",
-            account::money(now),
-            account::money(in_all)
-        )
+        let paid = paid_for(self.folder, self.commission)?;
+        Ok(format!(
+            "{n_sent} requests sent, {n_paid} answers paid, {} tries that may have been paid so far; this \
+             run cost {}, this ladder {}, and up to {} for these tries",
+            paid.n_doubtful,
+            account::money(painter.cost + writer.cost),
+            account::money(paid.cost),
+            account::money(paid.doubtful_cost)
+        ))
     }
 }
 
-fn named(cell: &PromptCell<'_>, why: String) -> (String, String, String) {
-    (cell.class.to_owned(), cell.attribute.name.clone(), why)
+/// A class and an attribute that the writer gave no prompts for.
+struct Unwritable {
+    class: String,
+    attribute: String,
+    why: Unwritten,
+}
+
+impl Unwritable {
+    fn new(cell: &PromptCell<'_>, why: Unwritten) -> Self {
+        Self { class: cell.class.to_owned(), attribute: cell.attribute.name.clone(), why }
+    }
+}
+
+/// What ended the drawing.
+enum Ended {
+    ByPainter(EndpointError),
+    Here(CliError),
+}
+
+impl From<EndpointError> for Ended {
+    fn from(error: EndpointError) -> Self {
+        Ended::ByPainter(error)
+    }
+}
+
+impl From<CliError> for Ended {
+    fn from(error: CliError) -> Self {
+        Ended::Here(error)
+    }
 }
 
 /// Refuses prompts for something that is not planned: they would silently not be drawn.
@@ -458,10 +530,15 @@ fn unusable(error: CommissionError) -> CliError {
     let message = error.to_string();
     match error {
         CommissionError::Endpoint(error) => error.into(),
-        CommissionError::Unusable { .. } => CliError::surroundings(message).hint(
-            "run again, name `attributes` yourself, or write plan.toml by hand; what was paid \
-             for is kept",
-        ),
+        CommissionError::Unusable { why, .. } => {
+            let error = match why.remedy {
+                Remedy::Pay => CliError::partly(message),
+                Remedy::AskAgain | Remedy::AskOtherwise => CliError::surroundings(message),
+            };
+            error
+                .hint(remedied(why.remedy))
+                .hint("or name `attributes` yourself, or write plan.toml by hand")
+        }
         CommissionError::Plan { .. } => CliError::surroundings(message)
             .hint("name `attributes` yourself, or write plan.toml by hand"),
     }
@@ -498,7 +575,8 @@ fn sheets(made: &[Stimulus], rejected: &BTreeSet<StimulusId>) -> Vec<(String, Sh
         match rows.iter_mut().find(|(a, l, _)| *a == attribute && *l == label) {
             Some((_, _, row)) => row.stimuli.push(stimulus.clone()),
             None => {
-                let row = SheetRow { first: None, stimuli: vec![stimulus.clone()] };
+                let stimuli = vec![stimulus.clone()];
+                let row = SheetRow { name: label.clone(), first: None, stimuli };
                 rows.push((attribute, label, row));
             }
         }
@@ -506,19 +584,81 @@ fn sheets(made: &[Stimulus], rejected: &BTreeSet<StimulusId>) -> Vec<(String, Sh
     rows.into_iter().map(|(attribute, _, row)| (attribute, row)).collect()
 }
 
-fn complaint(n_cells: usize, n_failed: usize, n_not_asked: usize) -> Option<CliError> {
-    if n_cells + n_failed + n_not_asked == 0 {
-        return None;
+/// What to do where the writer gave nothing.
+fn remedied(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::AskAgain => "run the same again to ask again; what was paid for is kept",
+        Remedy::Pay => "raise `max_cost` and run again; what was paid for is kept",
+        Remedy::AskOtherwise => {
+            "what the writer answered is kept, and the same again asks nothing: change its `model` or \
+             its `parameters` to ask anew, e.g. `parameters = { max_tokens = 4000, temperature = 1 }`"
+        }
     }
-    let parts = [
-        (n_cells, "cells have no prompts"),
-        (n_failed, "pictures failed"),
-        (n_not_asked, "pictures were not asked for"),
-    ];
-    let said: Vec<String> =
-        parts.iter().filter(|(n, _)| 0 < *n).map(|(n, what)| format!("{n} {what}")).collect();
-    Some(CliError::partly(said.join(", ")).hint(
-        "pictures.csv says why; run again to ask again, raise `max_cost`, or change the prompt in \
-         prompts.csv where a picture was refused",
-    ))
+}
+
+/// What a run leaves open.
+#[derive(Default)]
+struct Missing<'a> {
+    without: &'a [Unwritable],
+    n_failed: usize,
+    /// Those of them that the painter is not asked for again.
+    n_given_up: usize,
+    n_not_asked: usize,
+    /// A painter that answers, and not with pictures.
+    useless: Option<EndpointError>,
+    /// Whether pictures.csv lists it.
+    is_listed: bool,
+}
+
+/// How many cells are named.
+const SHOWN: usize = 8;
+
+impl Missing<'_> {
+    /// Says what is missing, if anything is.
+    fn complaint(&self) -> Result<(), CliError> {
+        let Self { without, n_failed, n_given_up, n_not_asked, useless, is_listed } = self;
+        if without.len() + n_failed + n_not_asked == 0 && useless.is_none() {
+            return Ok(());
+        }
+        let parts = [
+            (without.len(), "cells have no prompts"),
+            (*n_failed, "pictures failed"),
+            (*n_not_asked, "pictures were not asked for"),
+        ];
+        let said: Vec<String> =
+            parts.iter().filter(|(n, _)| 0 < *n).map(|(n, what)| format!("{n} {what}")).collect();
+        let mut error = CliError::partly(said.join(", "));
+        for Unwritable { class, attribute, why } in without.iter().take(SHOWN) {
+            error = error.cause(format!("`{class}`, `{attribute}`: {}", why.text));
+        }
+        if SHOWN < without.len() {
+            error = error.cause(format!("and {} more cells", without.len() - SHOWN));
+        }
+        if let Some(useless) = useless {
+            error = error.cause(useless.to_string()).hint(
+                "take another painter, or say in its `parameters` how pictures should come, e.g. \
+                 `response_format = \"b64_json\"`",
+            );
+        } else if *is_listed && *n_given_up < n_failed + n_not_asked {
+            error = error.hint(
+                "pictures.csv says why; run again to ask again, raise `max_cost`, or change the \
+                 prompt in prompts.csv where a picture was refused",
+            );
+        }
+        if 0 < *n_given_up {
+            error = error.hint(format!(
+                "the painter sent no picture for {n_given_up} of them however often it was asked, and \
+                 the same again asks for none of these: change their prompts in prompts.csv, or the \
+                 painter's `model` or `parameters`, to ask anew"
+            ));
+        }
+        let remedies: BTreeSet<Remedy> = without.iter().map(|cell| cell.why.remedy).collect();
+        for remedy in &remedies {
+            error = error.hint(remedied(*remedy));
+        }
+        if remedies.contains(&Remedy::AskOtherwise) {
+            error = error.hint("or write these rows of prompts.csv by hand");
+        }
+        Err(error)
+    }
 }

@@ -9,15 +9,16 @@ use mohs_data::format::{ReadOptions, atomic, folder_of_stimuli, read_stimuli};
 use mohs_data::{BoundingBox, Extra, FileError, Mask, Stimulus, StimulusId};
 use mohs_vision::masks::{self, ObjectPixels};
 use mohs_vision::pixels::{self, Rgb8, thumbnail};
-use mohs_vision::stimulus::ladder::{
-    LADDER_VERSION, PHOTO_ATTRIBUTES, Photo, Step, Unfit, rung, unit,
-};
+use mohs_vision::stimulus::ladder::{LADDER_VERSION, PHOTO_ATTRIBUTES, Photo, Unfit, rungs, unit};
 use mohs_vision::stimulus::sha256;
 use mohs_vision::world::Attribute;
 use rayon::prelude::*;
 
 use super::units::{self, Made};
-use super::{SHOWN_SIDE, SheetRow, finish, make_folders, parse_attribute, write_sheets};
+use super::{
+    Kind, REVIEW, SHOWN_SIDE, SheetRow, finish, make_folders, once, parse_attribute, remove_empty,
+    remove_unlisted, say_forgotten, say_removed, write_sheets,
+};
 use crate::commands::eval::quoted;
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -52,11 +53,39 @@ pub(crate) struct PhotosArgs {
     seed: u64,
 }
 
+/// Which series were not made, and why.
+pub(super) const LEFT_OUT: &str = "left-out.csv";
+/// The column that says which photo a picture was made of; ladders of photos alone have it.
+pub(super) const SOURCE: &str = "source_stimulus";
+
+/// What is said of a mask that reaches all four sides of the frame.
+fn all_around(mask: &Path) -> String {
+    // One that cannot be read a second time is said to be wrong elsewhere.
+    match masks::class_values(mask).ok().flatten() {
+        Some(values) => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            format!(
+                "reaches all four sides and holds the values {}: are these classes, as in a trimap? A \
+                 mask shows one object: make the value of the object white (255) and all others black \
+                 (0)",
+                values.join(", ")
+            )
+        }
+        None => "reaches all four sides: is it the wrong way round? The object should be white"
+            .to_owned(),
+    }
+}
+
 /// What came of one photo.
+#[derive(Default)]
 struct Built {
     rows: Vec<(String, SheetRow)>,
     left_out: Vec<(Attribute, Unfit)>,
     n_made: usize,
+    /// Stimuli whose picture is another one than before.
+    redrawn: Vec<StimulusId>,
+    /// What is to be said of the mask, if it reaches all four sides of the frame.
+    all_around: Option<String>,
 }
 
 pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
@@ -66,9 +95,10 @@ pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
         return Err(CliError::input(format!("{table}: `{}` has no mask", stimulus.id))
             .hint("add a column `mask` with the path of a PNG file, object white on black"));
     }
-    make_folders(&args.output, &["masks"])?;
+    let attributes = once(args.attributes.clone().unwrap_or(PHOTO_ATTRIBUTES.to_vec()));
+    check_attributes(&attributes)?;
+    make_folders(&args.output, Kind::Photos, &["masks"])?;
     let folder = folder_of_stimuli(&args.stimuli);
-    let attributes = args.attributes.clone().unwrap_or(PHOTO_ATTRIBUTES.to_vec());
     let bar = ui.progress(sources.len() * attributes.len(), "making pictures harder");
     let built: Vec<Result<Built, CliError>> = sources
         .par_iter()
@@ -76,28 +106,62 @@ pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
         .collect();
     bar.finish_and_clear();
     let mut failed = Vec::new();
-    let (mut rows, mut n_made) = (Vec::new(), 0);
+    let (mut rows, mut redrawn, mut n_made) = (Vec::new(), Vec::new(), 0);
     let mut left_out = "stimulus,attribute,reason\n".to_owned();
     for (source, built) in sources.iter().zip(built) {
         match built {
             Ok(built) => {
                 n_made += built.n_made;
+                if let Some(doubt) = &built.all_around {
+                    ui.say(&format!("the mask of `{}` {doubt}", source.id));
+                }
                 for (attribute, reason) in &built.left_out {
                     let (id, reason) = (quoted(source.id.as_str()), quoted(&reason.to_string()));
                     left_out.push_str(&format!("{id},{attribute},{reason}\n"));
                 }
                 rows.extend(built.rows);
+                redrawn.extend(built.redrawn);
             }
             Err(error) => failed.push((source, error)),
         }
     }
-    atomic::write_file(&args.output.join("left-out.csv"), left_out.as_bytes())?;
+    atomic::write_file(&args.output.join(LEFT_OUT), left_out.as_bytes())?;
     write_sheets(&args.output, &rows)?;
     let stimuli: Vec<Stimulus> = rows.into_iter().flat_map(|(_, row)| row.stimuli).collect();
-    let n_left_out = left_out.lines().count() - 1;
-    ui.say(&format!("seed {}, {n_left_out} series left out: left-out.csv says why", args.seed));
+    // What was made of a photo that cannot be read today is used again when it can.
+    let has_failed = |made: &Stimulus| {
+        let source = made.extra.get(SOURCE);
+        failed.iter().any(|(photo, _)| source == Some(photo.id.as_str()))
+    };
+    let n_removed = remove_unlisted(&args.output, &stimuli, has_failed)?;
+    let left_out = match left_out.lines().count() - 1 {
+        0 => String::new(),
+        n => format!(", {n} series left out: left-out.csv says why"),
+    };
+    ui.say(&format!("seed {}{left_out}", args.seed));
+    say_removed(n_removed, ui);
+    say_forgotten(units::forget_verdicts(&args.output.join(REVIEW), &redrawn)?, ui);
     finish(&args.output, &stimuli, n_made, ui)?;
-    complaint(&failed, sources.len()).map_or(Ok(()), Err)
+    remove_empty(&args.output);
+    if let Some(error) = complaint(&failed, sources.len()) {
+        return Err(error);
+    }
+    if stimuli.is_empty() {
+        let why = format!("{} says why", args.output.join(LEFT_OUT).display());
+        return Err(CliError::partly("every series was left out").hint(why));
+    }
+    Ok(())
+}
+
+/// Photos are not changed in every attribute.
+fn check_attributes(wanted: &[Attribute]) -> Result<(), CliError> {
+    let Some(other) = wanted.iter().find(|attribute| !PHOTO_ATTRIBUTES.contains(attribute)) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = PHOTO_ATTRIBUTES.iter().map(|attribute| attribute.name()).collect();
+    Err(CliError::input(format!("photos are not changed in `{other}`"))
+        .hint(format!("attributes of photos are {}", known.join(", ")))
+        .hint("the built-in world has all ten: mohs ladder build world"))
 }
 
 fn complaint(failed: &[(&Stimulus, CliError)], n: usize) -> Option<CliError> {
@@ -130,46 +194,68 @@ fn build(
     // Taking a photo apart takes longest, and is not needed for what was made already.
     let photo = OnceCell::new();
     let first = thumbnail(&pixels::read(&picture_path)?, SHOWN_SIDE);
-    let mut built = Built { rows: Vec::new(), left_out: Vec::new(), n_made: 0 };
+    let outline = masks::read(&mask_path, &ObjectPixels::NotZero)?;
+    let all_around = reaches_all_sides(&outline).then(|| all_around(&mask_path));
+    let mut built = Built { all_around, ..Built::default() };
     for &attribute in attributes {
         let everything = format!(
             "photo {LADDER_VERSION}\n{content}\n{attribute}\n{}\n{}\n{}\n{}",
             args.max_side, args.seed, source.id, source.label
         );
         let mut unfit = None;
-        let (stimuli, n_made) = units::rows(&args.output, &everything, || {
-            let photo = match photo.get() {
-                Some(photo) => photo,
-                None => {
-                    let taken = take_apart(&picture_path, &mask_path, args.max_side)?;
-                    photo.get_or_init(|| taken)
+        let units::Unit { stimuli, n_made, redrawn } =
+            units::rows(&args.output, &everything, || {
+                let photo = match photo.get() {
+                    Some(photo) => photo,
+                    None => {
+                        let taken = take_apart(&picture_path, &outline, &mask_path, args.max_side)?;
+                        photo.get_or_init(|| taken)
+                    }
+                };
+                match series(photo, source, attribute, args.seed) {
+                    Ok(made) => Ok(made),
+                    Err(reason) => {
+                        unfit = Some(reason);
+                        Ok(Vec::new())
+                    }
                 }
-            };
-            match series(photo, source, attribute, args.seed) {
-                Ok(made) => Ok(made),
-                Err(reason) => {
-                    unfit = Some(reason);
-                    Ok(Vec::new())
-                }
-            }
-        })?;
+            })?;
         done();
         built.n_made += n_made;
+        built.redrawn.extend(redrawn);
         if let Some(reason) = unfit {
             built.left_out.push((attribute, reason));
             continue;
         }
-        let row = SheetRow { first: Some(first.clone()), stimuli };
+        let name = source.id.to_string();
+        let row = SheetRow { name, first: Some(first.clone()), stimuli };
         built.rows.push((attribute.to_string(), row));
     }
     Ok(built)
 }
 
-fn take_apart(picture: &Path, mask: &Path, max_side: u32) -> Result<Photo, CliError> {
+fn take_apart(
+    picture: &Path,
+    outline: &Mask,
+    mask: &Path,
+    max_side: u32,
+) -> Result<Photo, CliError> {
     let pixels: Rgb8 = pixels::read(picture)?;
-    let outline = masks::read(mask, &ObjectPixels::NotZero)?;
-    Photo::take_apart(&pixels, &outline, max_side)
-        .map_err(|error| CliError::input(format!("{}: {error}", mask.display())))
+    Photo::take_apart(&pixels, outline, max_side).map_err(|error| {
+        let error = CliError::input(format!("{}: {error}", mask.display()));
+        if reaches_all_sides(outline) {
+            return error.cause(format!("the mask {}", all_around(mask)));
+        }
+        error
+    })
+}
+
+/// Backgrounds do, objects hardly ever.
+fn reaches_all_sides(outline: &Mask) -> bool {
+    let frame = (f64::from(outline.width()), f64::from(outline.height()));
+    box_of(outline).is_some_and(|own| {
+        own.x < 1.0 && own.y < 1.0 && frame.0 <= own.width && frame.1 <= own.height
+    })
 }
 
 /// A photo at all steps of an attribute; one step that is not honest takes all with it.
@@ -179,9 +265,8 @@ fn series(
     attribute: Attribute,
     seed: u64,
 ) -> Result<Vec<Made>, Unfit> {
-    Step::all()
-        .map(|step| {
-            let rung = rung(photo, attribute, step, seed, source.id.as_str())?;
+    let made =
+        rungs(photo, attribute, seed, source.id.as_str())?.into_iter().map(|(step, rung)| {
             let id = format!("{}-{attribute}-{}", source.id, step.number());
             let file = file_name(&id);
             let stimulus = Stimulus {
@@ -196,19 +281,19 @@ fn series(
                 extra: Extra::from_pairs([
                     ("step", step.number().to_string()),
                     ("series", format!("{}-{attribute}", source.id)),
-                    ("source_stimulus", source.id.to_string()),
+                    (SOURCE, source.id.to_string()),
                     ("strength", format!("{:.4}", step.strength())),
                     ("amount", format!("{:.4}", rung.amount)),
                     ("amount_is", unit(attribute).to_owned()),
                 ]),
             };
-            Ok(Made {
+            Made {
                 stimulus,
                 picture_png: rung.pixels.to_png(),
                 mask_png: masks::to_png(&rung.mask),
-            })
-        })
-        .collect()
+            }
+        });
+    Ok(made.collect())
 }
 
 /// A name for files: what is not plain becomes `_`, and a few digits tell such names apart.

@@ -7,8 +7,11 @@ use mohs_vision::stimulus::ladder::{LADDER_VERSION, Step, world_recipes};
 use mohs_vision::world::{Attribute, Class, LARGEST_SIDE, Recipe, SMALLEST_SIDE, WorldPlan, draw};
 use rayon::prelude::*;
 
-use super::units::{self, Made};
-use super::{SheetRow, finish, make_folders, parse_attribute, write_sheets};
+use super::units::{self, Made, Unit};
+use super::{
+    Kind, REVIEW, SheetRow, finish, make_folders, once, parse_attribute, remove_unlisted,
+    say_forgotten, say_removed, write_sheets,
+};
 use crate::built_in;
 use crate::error::CliError;
 use crate::ui::Ui;
@@ -51,33 +54,41 @@ fn parse_class(name: &str) -> Result<Class, String> {
 }
 
 pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
-    make_folders(&args.output, &["masks"])?;
+    make_folders(&args.output, Kind::World, &["masks"])?;
     let mut plan = WorldPlan::new(args.seed, args.size, 0);
-    plan.attributes = args.attributes.clone().unwrap_or(plan.attributes);
-    plan.classes = args.classes.clone().unwrap_or(plan.classes);
+    plan.attributes = once(args.attributes.clone().unwrap_or(plan.attributes));
+    plan.classes = once(args.classes.clone().unwrap_or(plan.classes));
     let ladder = world_recipes(&plan, args.scenes as usize);
     let bar = ui.progress(ladder.len(), "drawing pictures");
     let drawn: Vec<_> = ladder
         .par_chunks(Step::N)
         .map(|scene| {
             let everything = format!("world {LADDER_VERSION} {scene:?}");
-            let rows = units::rows(&args.output, &everything, || Ok(drawn(scene)))?;
+            let unit = units::rows(&args.output, &everything, || Ok(drawn(scene)))?;
             bar.inc(Step::N as u64);
             let attribute = scene[0].0.attribute.unwrap_or(Attribute::Position);
-            Ok((attribute, rows))
+            Ok((attribute, unit))
         })
         .collect::<Result<_, CliError>>()?;
     bar.finish_and_clear();
-    let n_made = drawn.iter().map(|(_, (_, n_made))| n_made).sum();
+    let n_made = drawn.iter().map(|(_, unit)| unit.n_made).sum();
+    let redrawn: Vec<_> = drawn.iter().flat_map(|(_, unit)| unit.redrawn.clone()).collect();
     let rows: Vec<(String, SheetRow)> = drawn
         .into_iter()
-        .map(|(attribute, (stimuli, _))| (attribute.to_string(), SheetRow { first: None, stimuli }))
+        .map(|(attribute, Unit { stimuli, .. })| {
+            let series = stimuli.first().and_then(|first| first.extra.get("series"));
+            let name = series.unwrap_or_default().to_owned();
+            (attribute.to_string(), SheetRow { name, first: None, stimuli })
+        })
         .collect();
-    if 0 < n_made {
+    let stimuli: Vec<_> = rows.iter().flat_map(|(_, row)| row.stimuli.iter().cloned()).collect();
+    let n_removed = remove_unlisted(&args.output, &stimuli, |_| false)?;
+    if 0 < n_made + n_removed {
         write_sheets(&args.output, &rows)?;
     }
-    let stimuli: Vec<_> = rows.into_iter().flat_map(|(_, row)| row.stimuli).collect();
     ui.say(&format!("seed {}", args.seed));
+    say_removed(n_removed, ui);
+    say_forgotten(units::forget_verdicts(&args.output.join(REVIEW), &redrawn)?, ui);
     finish(&args.output, &stimuli, n_made, ui)
 }
 

@@ -83,12 +83,15 @@ pub(super) fn run(args: &AttacksArgs, ui: &Ui) -> Result<(), CliError> {
     let shown = match &args.examples {
         Some(folder) => {
             replaced.extend(examples::earlier(&args.output)?);
-            Some(examples::choose(folder, &standings(&input)?)?)
+            Some(examples::choose(folder, &rows, &standings(&input)?)?)
         }
         None => None,
     };
     args.draws.announce(ui);
-    let findings = score(&input)?;
+    let mut findings = score(&input)?;
+    if let Some(doubt) = shown.as_ref().and_then(|shown| shown.doubt.clone()) {
+        findings.caveats.add(doubt);
+    }
     let mut others = output::in_folder(TABLES, attack_tables(&findings));
     let examples = shown.map(|shown| {
         others.extend(shown.pictures);

@@ -57,6 +57,11 @@ pub(super) struct Read {
     pub(super) options: ReadOptions,
 }
 
+/// Reads a study.
+pub(super) fn study_at(path: &Path) -> Result<Study, CliError> {
+    Study::read(path).map_err(|error| CliError::from(error).while_doing("cannot read the study"))
+}
+
 /// Reads trials and what belongs to them; without a study, one of the given task is assumed.
 pub(super) fn read(args: &TrialsArgs, task: Task, ui: &Ui) -> Result<Read, CliError> {
     let is_folder = args.trials.is_dir();
@@ -71,8 +76,7 @@ pub(super) fn read(args: &TrialsArgs, task: Task, ui: &Ui) -> Result<Read, CliEr
     };
     let study_path = args.study.clone().or_else(|| in_folder("study.toml").filter(|_| is_folder));
     let study = match &study_path {
-        Some(path) => Study::read(path)
-            .map_err(|error| CliError::from(error).while_doing("cannot read the study"))?,
+        Some(path) => study_at(path)?,
         None => Study::new(&title_of(&trials_path), task),
     };
     let stimuli_path = args.stimuli.clone().or_else(|| {

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use mohs_data::format::{ReadOptions, atomic, read_all, write_all};
-use mohs_data::{AttackExample, Difficulty, Exclusion};
+use mohs_data::{AttackExample, Difficulty, Exclusion, FileError};
 use mohs_report::{Summary, render_csv, render_text};
 
 use crate::args::Format;
 use crate::error::CliError;
 use crate::folder;
 use crate::ui::Ui;
+
+/// The file with all findings.
+const SUMMARY: &str = "summary.json";
 
 /// How results leave.
 #[derive(Debug, clap::Args)]
@@ -29,6 +32,35 @@ impl OutputArgs {
     /// Returns the folder to write into.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.output.as_deref()
+    }
+
+    /// Makes the folder, if there is to be one, and refuses what could not be written into it at the
+    /// end; for commands that pay for what they find. `renewed` takes what this command will write
+    /// anew out of earlier findings.
+    pub(crate) fn prepare(
+        &self,
+        names: &[&str],
+        renewed: impl FnOnce(&mut Summary),
+    ) -> Result<(), CliError> {
+        let Some(folder) = self.folder() else { return Ok(()) };
+        folder::make(folder)?;
+        for path in names.iter().chain([&SUMMARY]).map(|name| folder.join(name)) {
+            if path.is_dir() {
+                let what = format!("`{}` is a folder, and a file goes there", path.display());
+                return Err(CliError::input(what).hint("name another folder with --output"));
+            }
+        }
+        let path = folder.join(SUMMARY);
+        if let Ok(json) = std::fs::read_to_string(&path) {
+            let mut found = Summary::from_json(&json)?;
+            renewed(&mut found);
+            let ours = Summary::new(String::new(), env!("CARGO_PKG_VERSION"), self.seed, false);
+            joined(ours, found, &path)?;
+        }
+        let probe = folder.join(format!(".mohs-{}", std::process::id()));
+        atomic::write_file(&probe, b"")?;
+        let removed = std::fs::remove_file(&probe);
+        Ok(removed.map_err(|cause| FileError::cannot_write(&probe, cause))?)
     }
 
     /// Returns the folder of an earlier run's tables in the output folder, if there is one. Whatever
@@ -116,7 +148,7 @@ pub(crate) fn finish(
 /// Writes what scoring found, and returns what was written. Chapters and difficulties that
 /// other measures left in the folder stay.
 pub(crate) fn write(summary: Summary, files: &Files, output: &Path) -> Result<Written, CliError> {
-    let path = output.join("summary.json");
+    let path = output.join(SUMMARY);
     let summary = match std::fs::read_to_string(&path) {
         Ok(json) => joined(summary, Summary::from_json(&json)?, &path)?,
         Err(_) => summary,
@@ -155,7 +187,7 @@ pub(crate) fn write(summary: Summary, files: &Files, output: &Path) -> Result<Wr
         many => written.push(format!("{} other files", many.len())),
     }
     atomic::write_file(&path, summary.to_json().as_bytes())?;
-    written.push("summary.json".to_owned());
+    written.push(SUMMARY.to_owned());
     Ok(Written { names: written, title: summary.title })
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use mohs_data::format::ReadOptions;
-use mohs_data::{Caveat, Checks, Comparison, Problem, Seed, Stimulus, check};
+use mohs_data::{Caveat, Checks, Comparison, Problem, Seed, Stimulus, Study, check};
 use mohs_report::Summary;
 use mohs_score::human::bradley_terry::{self, Options, PRIOR_SD, Prior};
 
@@ -21,6 +21,7 @@ use crate::ui::Ui;
 Examples:
   mohs score pairs comparisons.csv
   mohs score pairs comparisons.csv --stimuli stimuli.csv --output results
+  mohs score pairs comparisons.csv --study my-study/study.toml
   mohs score pairs comparisons.csv --question 'which is harder to name?' --prior none
   mohs score pairs arena.csv --map left=model_a --map right=model_b --map harder=winner --map participant=judge
   mohs score pairs citations.csv        with the columns winner, loser and count
@@ -30,6 +31,9 @@ See docs/formats/comparisons.md for all columns.")]
 pub(crate) struct PairsArgs {
     /// Comparisons as CSV or Parquet, or a folder with comparisons.csv
     file: PathBuf,
+    /// The study: its name, its stimuli, participants to set aside and the confidence of intervals
+    #[arg(long, value_name = "study.toml")]
+    study: Option<PathBuf>,
     /// What was shown: a table, an image folder, a COCO file or a list; brings labels and levels
     #[arg(long, value_name = "PATH")]
     stimuli: Option<PathBuf>,
@@ -79,7 +83,7 @@ fn parse_prior(text: &str) -> Result<Prior, String> {
 }
 
 pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
-    let (path, stimuli_path) = paths(args)?;
+    let Paths { comparisons: path, study, stimuli: stimuli_path } = paths(args)?;
     let stimuli = input::stimuli_at(stimuli_path.as_deref())?;
     let checks = Checks {
         options: ReadOptions {
@@ -91,7 +95,7 @@ pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
         labels: None,
         labels_name: String::new(),
     };
-    let comparisons = check::read_comparisons(&path, &checks).map_err(|error| {
+    let mut comparisons = check::read_comparisons(&path, &checks).map_err(|error| {
         let lacks_people = matches!(
             &error.problem,
             Problem::MissingColumn { wanted, .. } if wanted == "participant"
@@ -104,6 +108,15 @@ pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
         }
     })?;
     ui.say(&format!("{} comparisons read from {}", comparisons.len(), path.display()));
+    let set_aside = study.iter().flat_map(|study| &study.exclusions.participants);
+    let set_aside: Vec<&str> = set_aside.map(String::as_str).collect();
+    let n_read = comparisons.len();
+    comparisons.retain(|one| !set_aside.contains(&one.participant.as_str()));
+    if comparisons.len() < n_read {
+        let n = n_read - comparisons.len();
+        ui.say(&format!("{n} comparisons set aside: [exclusions] participants of the study"));
+    }
+    let usual = Options::default();
     let options = Options {
         ties: match args.ties {
             Ties::Davidson => bradley_terry::Ties::Davidson,
@@ -113,29 +126,44 @@ pub(super) fn run(args: &PairsArgs, ui: &Ui) -> Result<(), CliError> {
         accounts_for_position: args.account_for_position,
         question: args.question.clone(),
         levels: args.levels.clone(),
+        confidence: study.as_ref().map_or(usual.confidence, |study| study.score.confidence),
         n_resamples: args.resamples as usize,
-        ..Options::default()
     };
     ui.say(&format!("scoring with {} draws over participants", args.resamples));
-    let title = input::title_of(&path);
+    let title = study.map_or_else(|| input::title_of(&path), |study| study.name);
     let seed = Seed(args.output.seed);
     let (summary, files) = score(&title, &comparisons, &stimuli, &options, seed)?;
     output::finish(summary, &files, &args.output, ui)
 }
 
-/// Returns where the comparisons are and, where there are any, the stimuli.
-fn paths(args: &PairsArgs) -> Result<(PathBuf, Option<PathBuf>), CliError> {
-    if !args.file.is_dir() {
-        return Ok((args.file.clone(), args.stimuli.clone()));
-    }
-    let beside = |name: &str| Some(args.file.join(name)).filter(|path: &PathBuf| path.is_file());
-    let comparisons =
+/// What is read, and from where.
+struct Paths {
+    comparisons: PathBuf,
+    study: Option<Study>,
+    stimuli: Option<PathBuf>,
+}
+
+/// Returns where the comparisons are and, where there are any, the study and its stimuli.
+fn paths(args: &PairsArgs) -> Result<Paths, CliError> {
+    let is_folder = args.file.is_dir();
+    let beside = |name: &str| Some(args.file.join(name)).filter(|path| is_folder && path.is_file());
+    let comparisons = if is_folder {
         beside("comparisons.csv").or_else(|| beside("comparisons.parquet")).ok_or_else(|| {
             CliError::input(format!("no comparisons in the folder `{}`", args.file.display())).hint(
                 "it should hold comparisons.csv or comparisons.parquet; or name the file itself",
             )
-        })?;
-    Ok((comparisons, args.stimuli.clone().or_else(|| beside("stimuli.csv"))))
+        })?
+    } else {
+        args.file.clone()
+    };
+    let study_path = args.study.clone().or_else(|| beside("study.toml"));
+    let study = study_path.as_deref().map(input::study_at).transpose()?;
+    let of_study = || {
+        let stimuli = study_path.as_ref()?.parent()?.join(&study.as_ref()?.stimuli);
+        stimuli.exists().then_some(stimuli)
+    };
+    let stimuli = args.stimuli.clone().or_else(of_study).or_else(|| beside("stimuli.csv"));
+    Ok(Paths { comparisons, study, stimuli })
 }
 
 /// Scores comparisons into a summary and the files that go with it.

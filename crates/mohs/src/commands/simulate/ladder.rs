@@ -8,7 +8,9 @@ use mohs_data::format::{ReadOptions, atomic, read_stimuli};
 use mohs_report::{designs_csv, designs_text};
 use mohs_score::adaptive::ladder::StrataBy;
 use mohs_score::simulate::ladder::population::World;
-use mohs_score::simulate::ladder::{Arm, DesignComparison, Setting, Source, compare};
+use mohs_score::simulate::ladder::{
+    Arm, DesignComparison, Fitting, Setting, Source, compare, fitting,
+};
 
 use crate::args::Format;
 use crate::commands::adapt::{self, Rules, known::Known};
@@ -108,7 +110,7 @@ fn simulated(args: &LadderArgs, ui: &Ui) -> Result<DesignComparison, CliError> {
     ui.say(&format!("simulating six models, {} resamples", args.resamples));
     // A quarter of 12 is 3: the paper's own baseline.
     let per_stratum = ((args.budget - 0.25).abs() < 1e-12).then_some(3);
-    compared(args, Source::Simulated(world), per_stratum)
+    compared(args, Source::Simulated(world), per_stratum, ui)
 }
 
 fn replayed(
@@ -128,7 +130,7 @@ fn replayed(
     };
     let ladder = adapt::ladder(&stimuli, &rules)?;
     let mut models = Vec::new();
-    for (model, answers) in known.answers(&stimuli, &BTreeSet::new()) {
+    for (model, answers) in known.answers(&stimuli, &BTreeSet::new(), rules.without_class) {
         let n_missing = answers.iter().filter(|answer| answer.is_none()).count();
         if 0 < n_missing {
             return Err(CliError::input(format!(
@@ -144,15 +146,23 @@ fn replayed(
             .hint("each is under test in turn, with the others as references"));
     }
     ui.say(&format!("replaying {} models, {} resamples", models.len(), args.resamples));
-    compared(args, Source::Replayed { ladder, models: &models }, None)
+    compared(args, Source::Replayed { ladder, models: &models }, None, ui)
 }
 
 fn compared(
     args: &LadderArgs,
     source: Source<'_>,
     per_stratum: Option<usize>,
+    ui: &Ui,
 ) -> Result<DesignComparison, CliError> {
     let arms = if args.short { Arm::few(per_stratum) } else { Arm::all(per_stratum) };
+    let Fitting { arms, left_out } = fitting(&source, args.budget, arms)?;
+    // Estimators share a design, and one line is enough for it.
+    let lines: BTreeSet<String> = left_out
+        .iter()
+        .map(|(arm, why)| format!("the design `{}` is left out: {why}", arm.design.name()))
+        .collect();
+    lines.iter().for_each(|line| ui.say(line));
     let setting = Setting {
         source,
         budget: args.budget,

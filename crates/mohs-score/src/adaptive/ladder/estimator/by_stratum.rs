@@ -12,7 +12,8 @@
 //! over all. `λ` is 0 for the plain mean. A stratum with a single answer borrows the variance of
 //! others at its level; one without any borrows their mean, too, with the variance between them.
 //! Where fewer than 30 degrees of freedom stand behind a group, `s²` is pooled over all strata of the
-//! level: pairs of answers that happen to be alike would promise far too much.
+//! level: pairs of answers that happen to be alike would promise far too much, and where a single
+//! stratum has all of the variance, as near 0 and 100 %, its few answers would promise nothing.
 
 use super::super::population::Group;
 use super::super::record::Record;
@@ -35,7 +36,7 @@ pub(in super::super) struct ByStratum {
 }
 
 /// Degrees of freedom from which a group speaks for itself.
-const ENOUGH_FREEDOM: usize = 30;
+const ENOUGH_FREEDOM: f64 = 30.0;
 
 /// Sums over a stratum's answers.
 struct Sums {
@@ -146,15 +147,13 @@ impl Estimator for ByStratum {
         } else {
             f64::INFINITY
         };
-        if freedom_of(group, &self.n_asked) < ENOUGH_FREEDOM {
+        let answers_free: usize =
+            group.strata.iter().map(|(idx, _)| self.n_asked[*idx].saturating_sub(1)).sum();
+        if real(answers_free).min(moments.freedom) < ENOUGH_FREEDOM {
             self.pool(group, &mut moments);
         }
         (0 < moments.n_asked).then_some(moments)
     }
-}
-
-fn freedom_of(group: &Group, n_asked: &[usize]) -> usize {
-    group.strata.iter().map(|(idx, _)| n_asked[*idx].saturating_sub(1)).sum()
 }
 
 impl ByStratum {

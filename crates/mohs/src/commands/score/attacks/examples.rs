@@ -1,10 +1,10 @@
 //! Which attacked pictures go into the output folder: some from each end of difficulty, over
 //! attacks and models in turn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use mohs_data::{AttackExample, StimulusId};
+use mohs_data::{AttackExample, Caveat, MinEpsilon, StimulusId};
 use mohs_score::model::robustness::Standing;
 
 use super::super::output::OutputArgs;
@@ -18,6 +18,8 @@ pub(super) struct Shown {
     pub(super) table: Vec<AttackExample>,
     /// The pictures.
     pub(super) pictures: Vec<(String, Vec<u8>)>,
+    /// That some examples are of something else, if some are.
+    pub(super) doubt: Option<Caveat>,
 }
 
 /// Returns the folder of an earlier run's examples, if there is one.
@@ -34,10 +36,29 @@ pub(crate) fn file_name(place: usize, ending: &str) -> String {
     format!("{:02}.{ending}", place + 1)
 }
 
-/// Reads a folder of examples and takes up to twelve, from easy to hard.
-pub(super) fn choose(folder: &Path, standings: &[Standing]) -> Result<Shown, CliError> {
-    let all = table(folder)?;
-    let mut shown = Shown { table: Vec::new(), pictures: Vec::new() };
+/// Reads a folder of examples and takes up to twelve of those that the rows are about, from easy to
+/// hard.
+pub(super) fn choose(
+    folder: &Path,
+    rows: &[MinEpsilon],
+    standings: &[Standing],
+) -> Result<Shown, CliError> {
+    let found = table(folder)?;
+    let n_all = found.len();
+    let all = fitting(found, rows).map_err(|foreign| {
+        CliError::input(format!(
+            "none of the {n_all} examples in `{}` is of a model, stimulus and attack among the rows; \
+             found for example model `{}`, stimulus `{}`, attack `{}`",
+            folder.display(),
+            foreign.model,
+            foreign.stimulus,
+            foreign.attack
+        ))
+        .hint("give the folder that the same `mohs attack` wrote beside the rows")
+    })?;
+    let n_examples = n_all - all.len();
+    let doubt = (0 < n_examples).then_some(Caveat::ForeignExamples { n_examples, n_all });
+    let mut shown = Shown { table: Vec::new(), pictures: Vec::new(), doubt };
     for (place, idx) in chosen(&all, standings).into_iter().enumerate() {
         let example = &all[idx];
         let read = |file: &Path| {
@@ -64,6 +85,22 @@ pub(super) fn choose(folder: &Path, standings: &[Standing]) -> Result<Shown, Cli
         });
     }
     Ok(shown)
+}
+
+/// Returns the examples that some row is about, or one of the others where there is none.
+fn fitting(
+    all: Vec<AttackExample>,
+    rows: &[MinEpsilon],
+) -> Result<Vec<AttackExample>, Box<AttackExample>> {
+    let known: BTreeSet<_> =
+        rows.iter().map(|row| (&row.model, &row.stimulus, row.attack.as_str())).collect();
+    let is_ours =
+        |one: &AttackExample| known.contains(&(&one.model, &one.stimulus, one.attack.as_str()));
+    let (ours, foreign): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
+    match foreign.into_iter().next() {
+        Some(first) if ours.is_empty() => Err(Box::new(first)),
+        _ => Ok(ours),
+    }
 }
 
 /// Returns which examples to show, from easy to hard: half from the easiest stimuli, half from the
@@ -118,6 +155,7 @@ mod tests {
             attack: attack.into(),
             norm: Norm::Linf,
             goal: Goal::Fool,
+            change: None,
             epsilon: 0.01,
             label: "mug".into(),
             clean: None,
