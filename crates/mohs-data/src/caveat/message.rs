@@ -272,8 +272,9 @@ impl Caveat {
                 share * 100.0
             ),
             Self::CoarseStrata { by } => format!(
-                "There are too few questions to ask two of every class, attribute and level, so \
-                 stimuli are drawn by {by} alone; estimates stay unbiased, intervals get wider."
+                "Two questions of every class, attribute and level would be more than the budget, or \
+                 the width that is wanted, takes, so stimuli are drawn by {by} alone; estimates stay \
+                 unbiased, intervals get wider."
             ),
             Self::AnswersWithoutClass { n_unmatched, n_refused, n_all, are_wrong } => format!(
                 "Of {n_all} answers, {n_unmatched} name no class and {n_refused} are refusals; they {}.",

@@ -184,8 +184,8 @@ fn overall(table: &AttackTable, finding: &AttackFinding) -> String {
 fn all_attacks(found: &AttackFindings) -> String {
     let tables: Vec<&AttackTable> = found.tables.iter().filter(|table| is_main(table)).collect();
     let above = |table: &AttackTable| {
-        let differences: Vec<&Estimate> =
-            table.attacks.iter().filter_map(|finding| finding.easy_minus_hard.as_ref()).collect();
+        let own = |finding| on_its_own(table, finding).easy_minus_hard;
+        let differences: Vec<&Estimate> = table.attacks.iter().filter_map(own).collect();
         let is_above = |difference: &&&Estimate| side(difference) == Side::Above;
         (differences.iter().filter(is_above).count(), differences.len())
     };

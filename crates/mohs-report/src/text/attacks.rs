@@ -126,8 +126,7 @@ fn means(found: &AttackFindings, table: &AttackTable) -> String {
 
 /// Says which attacks of a table call the length of a step ε, where others stand beside them.
 fn step_lengths(table: &AttackTable) -> String {
-    let mut names: Vec<&str> = table.step_lengths().iter().map(|one| one.attack.as_str()).collect();
-    names.dedup();
+    let names = table.step_lengths();
     match names.is_empty() {
         true => String::new(),
         false => format!(
@@ -165,6 +164,7 @@ fn easy_and_hard(table: &AttackTable) -> String {
     };
     let mut list = with_model(vec!["attack", "easy − hard in mean ε", "n", "log-rank p"]);
     let mut together = with_model(vec!["attack", "τ", "C", "n"]);
+    let mut has_correlations = false;
     for attack in rows.iter().take(MOST_LISTED) {
         let mut name = vec![shorten(&one_line(&attack.attack), 12)];
         if !is_of_one {
@@ -177,6 +177,7 @@ fn easy_and_hard(table: &AttackTable) -> String {
         ];
         list.push(name.iter().cloned().chain(cells));
         if let Some(found) = &attack.correlation {
+            has_correlations = true;
             let cells = [
                 Unit::Plain.estimate(&found.tau_b),
                 Unit::Plain.estimate(&found.concordance),
@@ -185,6 +186,16 @@ fn easy_and_hard(table: &AttackTable) -> String {
             together.push(name.into_iter().chain(cells));
         }
     }
+    let correlations = match has_correlations {
+        false => String::new(),
+        true => {
+            let title = format!("ε with difficulty ({})", headline::about(table));
+            section(&shorten(&title, WIDTH), &together)
+                + &paragraph(
+                    "  τ is below 0 and C above 0.5 where harder stimuli are fooled first.",
+                )
+        }
+    };
     let title = format!("Do easier stimuli need more? ({})", headline::about(table));
     section(&title, &list)
         + &rest(rows.len())
@@ -192,11 +203,7 @@ fn easy_and_hard(table: &AttackTable) -> String {
             "  Differences of means restricted to ε {}; p after Holm's correction.",
             Unit::Epsilon.value(table.horizon)
         ))
-        + &section(
-            &shorten(&format!("ε with difficulty ({})", headline::about(table)), WIDTH),
-            &together,
-        )
-        + &paragraph("  τ is below 0 and C above 0.5 where harder stimuli are fooled first.")
+        + &correlations
         + &too_few
 }
 

@@ -287,7 +287,14 @@ fn tables(
             .collect();
         if smallest < largest {
             let is_cut = own.iter().any(|own| horizon < *own);
-            let cut = attacks.iter().zip(&own).filter(|(_, own)| is_cut && **own <= horizon);
+            // Those of which a group of survivors ends there.
+            let stops = |one: &Series<'_>| {
+                let bands = bands.iter().map(|places| one.within(places));
+                let ends =
+                    bands.chain([one.observed.clone()]).filter_map(|o| survival::known_to(&o));
+                ends.into_iter().any(|end| end <= horizon)
+            };
+            let cut = attacks.iter().zip(&series).filter(|(_, one)| is_cut && stops(one));
             let cut_by = cut.map(|(one, _)| format!("{} ({})", one.attack, one.model)).collect();
             caveats.add(Caveat::HorizonsDiffer { smallest, largest, used: horizon, cut_by });
         }
@@ -312,11 +319,10 @@ fn tables(
         let comparisons = compare::gains(table, &series, bands, horizon, redraw);
         let Kind { norm, goal, is_bound } = kind;
         let found = AttackTable { norm, goal, is_bound, horizon, attacks, comparisons };
-        let mut steps: Vec<String> =
-            found.step_lengths().into_iter().map(|one| one.attack.clone()).collect();
-        steps.dedup();
+        let steps = found.step_lengths();
         if !steps.is_empty() {
-            caveats.add(Caveat::StepLengths { attacks: steps });
+            let attacks = steps.into_iter().map(str::to_owned).collect();
+            caveats.add(Caveat::StepLengths { attacks });
         }
         tables.push(found);
     }

@@ -33,7 +33,12 @@ fn run(
     (budget, width): (f64, f64),
     seed: u64,
 ) -> (Estimate, usize) {
-    let width = Width { value: width, confidence: 0.95, by_attribute: false };
+    let width = Width {
+        value: width,
+        confidence: 0.95,
+        by_attribute: false,
+        estimator: EstimatorKind::ControlVariate,
+    };
     let design = Design::Neyman;
     let test = AdaptiveTest::new(ladder, hints, &design, budget, Some(width), Seed(seed));
     let mut test = test.expect("because the budget is enough for every stratum");

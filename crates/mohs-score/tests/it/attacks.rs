@@ -236,6 +236,35 @@ fn an_attack_that_another_cuts_short_keeps_its_own_numbers_and_the_cut_is_told()
 }
 
 #[test]
+fn attacks_that_cut_nothing_are_not_blamed_for_the_end_of_a_table() {
+    let mut world = World::default();
+    for idx in 0..4 {
+        let stimulus = format!("s{idx}");
+        let end = |up_to| if idx == 0 { Search::Survived { up_to } } else { found(0.02) };
+        world.rows.push(row("m", &stimulus, "fgsm", found(0.01)));
+        world.rows.push(row("m", &stimulus, "pgd", end(0.05)));
+        world.rows.push(row("m", &stimulus, "square", end(0.1)));
+        world.rows.push(row("m", &stimulus, "tpgd", Search::NotAttacked));
+    }
+    let found = world.score();
+    assert!((found.tables[0].horizon - 0.05).abs() < 1e-12);
+    let caveat = found.caveats.iter().find(|caveat| caveat.code() == "horizons-differ").unwrap();
+    let Caveat::HorizonsDiffer { cut_by, .. } = caveat else { panic!("by its code") };
+    assert_eq!(cut_by, &["pgd (m)"]);
+}
+
+/// Three stimuli, all fooled at 0.01 where 0.05 was tried: what the next would take is not known to be
+/// 0.01 at most.
+#[test]
+fn a_small_group_that_is_fooled_early_keeps_the_doubt_above() {
+    let found = eight().score();
+    let hard = &found.tables[0].attacks[0].bands[1];
+    let mean = hard.mean_fooled.unwrap();
+    assert_eq!(hard.restricted_mean, hard.mean_fooled);
+    assert!((mean.value - 0.01).abs() < 1e-12 && 0.02 < mean.high && mean.high <= HORIZON);
+}
+
+#[test]
 fn a_survivor_that_was_tried_less_far_is_not_known_to_survive() {
     let mut world = World::default();
     for idx in 1_u8..=9 {

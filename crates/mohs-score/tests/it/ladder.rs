@@ -253,6 +253,39 @@ fn a_level_that_no_model_was_shown_stays_a_level() {
     assert!(found.models[0].overall.score.is_some() && !has(&found, "levels-not-shown"));
 }
 
+/// Stimuli of other experiments in the same table are nobody's business.
+#[test]
+fn stimuli_that_nobody_was_shown_do_not_spoil_an_order() {
+    let mut world = two_cells();
+    let before = world.score();
+    let mut unshown = world.stimuli[0].clone();
+    for level in ["practice", "7"] {
+        unshown.id = format!("unshown-{level}").as_str().into();
+        unshown.level = Some(level.into());
+        world.stimuli.push(unshown.clone());
+        let found = world.score();
+        assert_eq!(found.levels, before.levels);
+        assert_eq!(found.models, before.models);
+    }
+    // Three numbers of twenty-one: three levels, not parts of a scale.
+    let mut world = World::default();
+    for label in ["cup", "key"] {
+        for (level, right) in [("0", "11"), ("1", "10"), ("2", "01")] {
+            world.add_all(label, None, level, right);
+        }
+    }
+    let before = world.score();
+    for level in 3..=20 {
+        let mut unshown = world.stimuli[0].clone();
+        unshown.id = format!("unshown-{level}").as_str().into();
+        unshown.level = Some(level.to_string());
+        world.stimuli.push(unshown);
+    }
+    let found = world.score();
+    assert_eq!(found.levels.len(), 3);
+    assert_eq!(found.models, before.models);
+}
+
 #[test]
 fn levels_that_tie_are_one_level() {
     let mut world = World::default();

@@ -95,7 +95,8 @@ pub(crate) struct AdaptArgs {
     #[arg(long, value_name = "W,W,W", value_delimiter = ',', value_parser = parse_number,
           allow_hyphen_values = true)]
     weights: Vec<f64>,
-    /// By what stimuli are put together [default: as finely as the budget allows]
+    /// By what stimuli are put together [default: as finely as the budget, or the questions that a
+    /// --width takes, allow]
     #[arg(long, value_enum, value_name = "WHAT")]
     strata: Option<StrataArg>,
     /// What refusals and answers that name no class count as [default: wrong]
@@ -540,6 +541,7 @@ fn rules(args: &AdaptArgs, entry: &AdaptEntry) -> Result<Rules, CliError> {
         value,
         confidence: CONFIDENCE,
         by_attribute: args.per_attribute,
+        estimator,
     });
     if width.is_some() && design != Design::Neyman {
         return Err(CliError::input(format!("a width does not go with the design `{name}`"))
@@ -626,6 +628,9 @@ impl From<LadderError> for CliError {
                 cli.hint("raise --budget, or draw from coarser strata with --strata level")
             }
             LadderError::Width { .. } => cli.hint("write a share, e.g. 0.03 for 3 points"),
+            LadderError::WidthOfNoAttribute => cli.hint(
+                "raise --budget, or leave --per-attribute or --strata level away",
+            ),
             LadderError::FewerThanAsked { .. } => cli.hint(
                 "give a smaller budget, another design (`neyman` takes what there is), or more stimuli",
             ),

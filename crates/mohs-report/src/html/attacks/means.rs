@@ -54,8 +54,7 @@ pub(super) fn by_model(found: &AttackFindings, table: &AttackTable) -> String {
 
 /// Says which attacks call the length of a step ε, where others stand beside them.
 fn step_lengths(table: &AttackTable) -> String {
-    let mut names: Vec<String> = table.step_lengths().iter().map(|one| esc(&one.attack)).collect();
-    names.dedup();
+    let names: Vec<String> = table.step_lengths().into_iter().map(esc).collect();
     match names.is_empty() {
         true => String::new(),
         false => format!(

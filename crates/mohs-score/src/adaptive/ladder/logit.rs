@@ -24,7 +24,8 @@
 //! variance of a family is `(Σ effect² + ν s²) / (g + ν)`, `g` how many of its effects the answers
 //! determine (MacKay); `s²` and `ν` are a guess worth a few effects, which keeps it from 0. A fit goes
 //! on from where the last one ended, so a few rounds suffice when data only grew. Forecasts are means
-//! over the doubt about `η`: `1 / (1 + e^-(η / √(1 + π v / 8)))`.
+//! over the doubt about `η`: `1 / (1 + e^-(η / √(1 + π v / 8)))`, with `v` the posterior variance of the
+//! mean `η` of the stimulus' class, attribute and level, about all effects together.
 //!
 //! The posterior variance of a sum over stimuli counts the doubt about all effects together, those
 //! that are shrunk towards included, and about the learned variances to first order:
@@ -292,22 +293,45 @@ impl<'a> Logit<'a> {
 
     /// Returns the probability of a right answer to each stimulus, averaged over the doubt.
     pub(super) fn forecasts(&self) -> Vec<f64> {
+        let doubts = self.posterior.as_ref().map(|posterior| self.doubts(posterior));
         let forecast = |stimulus: usize| {
             let place = self.ladder.places()[stimulus];
-            let (own, n_own) = self.own_of(place);
-            let own = &own[..n_own];
-            let doubt = match &self.posterior {
-                // An attribute that was not asked at this level yet is known from others alone.
-                Some(posterior) => {
-                    posterior.variance_within(place.class_idx, own)
-                        + posterior.variance_of_shared(self.shared_of(place))
+            let doubt = match &doubts {
+                Some(doubts) => doubts[&place],
+                None => {
+                    let (own, n_own) = self.own_of(place);
+                    own[..n_own].iter().map(|idx| self.variances[self.family_of(*idx)]).sum()
                 }
-                None => own.iter().map(|idx| self.variances[self.family_of(*idx)]).sum(),
             };
             let shrink = (1.0 + std::f64::consts::PI * doubt / 8.0).sqrt();
             logistic(self.eta(stimulus) / shrink)
         };
         (0..self.ladder.n_stimuli()).map(forecast).collect()
+    }
+
+    /// Returns the variance of the mean `η` of each class, attribute and level. Effects are doubtful
+    /// together: what a level does and how able a class is may be known only as a sum.
+    fn doubts(&self, posterior: &Inverse) -> BTreeMap<Place, f64> {
+        let mut slopes: BTreeMap<Place, (Vec<f64>, f64)> = BTreeMap::new();
+        for (stimulus, place) in self.ladder.places().iter().enumerate() {
+            let of = self.slopes_of(stimulus);
+            let (sums, n) = slopes.entry(*place).or_insert_with(|| (vec![0.0; of.len()], 0.0));
+            for (sum, x) in sums.iter_mut().zip(of) {
+                *sum += x;
+            }
+            *n += 1.0;
+        }
+        let first = self.first_slope();
+        let variance = |place: Place, sums: &[f64], n: f64| {
+            let mut shared = DVector::zeros(self.effects.shared.len());
+            shared[self.shared_of(place)] = 1.0;
+            for (nth, sum) in sums.iter().enumerate() {
+                shared[first + nth] = sum / n;
+            }
+            let (own, n_own) = self.own_of(place);
+            posterior.variance_of(place.class_idx, &own[..n_own], shared)
+        };
+        slopes.into_iter().map(|(place, (sums, n))| (place, variance(place, &sums, n))).collect()
     }
 
     /// Returns what is needed to say how doubtful sums are.

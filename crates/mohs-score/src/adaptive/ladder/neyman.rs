@@ -245,6 +245,7 @@ impl Targets {
 mod tests {
     use mohs_data::Seed;
 
+    use super::super::EstimatorKind;
     use super::super::population::Tags;
     use super::*;
 
@@ -297,7 +298,12 @@ mod tests {
             least: 2,
         };
         let done = Done { n_drawn: &[0; 3], excess: 0.0 };
-        let width = Width { value: 0.01, confidence: 0.95, by_attribute: false };
+        let width = Width {
+            value: 0.01,
+            confidence: 0.95,
+            by_attribute: false,
+            estimator: EstimatorKind::ControlVariate,
+        };
         assert_eq!(remaining.by_width(&width, &done, &mut Draw::new(Seed(1), &[])), [30]);
     }
 
@@ -310,7 +316,12 @@ mod tests {
             let remaining =
                 Remaining { ladder: &ladder, now, later, spreads, n_left: 300, least: 2 };
             let done = Done { n_drawn, excess };
-            let width = Width { value: 0.2, confidence: 0.95, by_attribute: false };
+            let width = Width {
+                value: 0.2,
+                confidence: 0.95,
+                by_attribute: false,
+                estimator: EstimatorKind::ControlVariate,
+            };
             remaining.by_width(&width, &done, &mut Draw::new(Seed(1), &[]))
         };
         // (0.98 · 0.1 / 1.96)² = 0.25 (1/n - 1/300) gives n = 75.

@@ -139,6 +139,9 @@ pub enum LadderError {
         /// What was given.
         found: f64,
     },
+    /// Widths of attributes without strata of attributes.
+    #[error("stimuli are drawn by level alone, so that no attribute's interval can be watched")]
+    WidthOfNoAttribute,
     /// Fewer stimuli than the design asks.
     #[error("{what} has {found} stimuli, but the design may ask {expected}")]
     FewerThanAsked {
@@ -333,7 +336,11 @@ impl Ladder {
     pub fn with_strata_for(self, budget: f64, width: Option<Width>) -> Result<Self, LadderError> {
         let n_asked = super::test::n_asked(&self, budget)?;
         let (n_attributes, n_stimuli) = (self.attributes().len(), self.n_stimuli());
-        let n_needed = width.map_or(n_asked, |width| width.n_plain(n_attributes, n_stimuli));
+        let mut n_needed = width.map_or(n_asked, |width| width.n_plain(n_attributes, n_stimuli));
+        if width.is_some_and(|width| width.by_attribute) {
+            let by_attribute = self.clone().with_strata(StrataBy::AttributeLevel);
+            n_needed = n_needed.max(by_attribute.n_at_least(super::test::LEAST));
+        }
         let coarse = self.clone().with_finest_strata(n_needed.min(n_asked), super::test::LEAST);
         coarse.or_else(|_| self.with_finest_strata(n_asked, super::test::LEAST))
     }

@@ -7,10 +7,11 @@
 use mohs_data::Seed;
 
 use super::design::Design;
+use super::estimator::EstimatorKind;
 use super::gre::Gre;
 use super::logit::Logit;
 use super::neyman::{self, Done, Remaining};
-use super::population::{Ladder, LadderError};
+use super::population::{Ladder, LadderError, StrataBy};
 use super::record::{Asked, Question, Record, Sample, Why};
 use super::reference_models::Hints;
 use super::{static_k, top_up};
@@ -37,6 +38,8 @@ pub struct Width {
     pub confidence: f64,
     /// Whether each attribute's accuracy should be known that well, or only the overall one.
     pub by_attribute: bool,
+    /// Whose intervals they are.
+    pub estimator: EstimatorKind,
 }
 
 impl Width {
@@ -107,6 +110,13 @@ impl<'a> AdaptiveTest<'a> {
             && !(0.0 < width.value && width.value < 1.0)
         {
             return Err(LadderError::Width { found: width.value });
+        }
+        if let Some(width) = &width {
+            width.estimator.check(design)?;
+            let has_none = ladder.strata_by() == StrataBy::Level && 1 < ladder.attributes().len();
+            if width.by_attribute && has_none {
+                return Err(LadderError::WidthOfNoAttribute);
+            }
         }
         let mut record = Record {
             ladder,
@@ -347,9 +357,9 @@ fn chosen(size: usize, n: usize, draw: &mut Draw) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::population::{StrataBy, Tags};
+    use super::super::population::{Place, Tags};
     use super::super::reference_models::ReferenceModels;
-    use super::super::{EstimatorKind, Kind, interval};
+    use super::super::{Kind, interval};
     use super::*;
 
     fn ladder(n_classes: usize, n_each: usize) -> Ladder {
@@ -464,7 +474,12 @@ mod tests {
     fn a_width_is_reached_with_fewer_questions() {
         let ladder = ladder(20, 40).with_strata(StrataBy::AttributeLevel);
         let truth = answers(&ladder, 4);
-        let width = Width { value: 0.06, confidence: 0.95, by_attribute: false };
+        let width = Width {
+            value: 0.06,
+            confidence: 0.95,
+            by_attribute: false,
+            estimator: EstimatorKind::ControlVariate,
+        };
         let record = run(&ladder, None, &Design::Neyman, 0.5, Some(width), &truth).unwrap();
         let group = ladder.group(Kind::Accuracy, |_| true).unwrap();
         let moments = EstimatorKind::ControlVariate.of(&record).unwrap().estimate(&group).unwrap();
@@ -481,7 +496,15 @@ mod tests {
         for (ladder, width) in [
             (&ladder, None),
             (&by_level, None),
-            (&by_level, Some(Width { value: 0.12, confidence: 0.95, by_attribute: false })),
+            (
+                &by_level,
+                Some(Width {
+                    value: 0.12,
+                    confidence: 0.95,
+                    by_attribute: false,
+                    estimator: EstimatorKind::ControlVariate,
+                }),
+            ),
         ] {
             let group = ladder.group(Kind::Accuracy, |_| true).unwrap();
             let (mut n_held, n) = (0, 400);
@@ -552,6 +575,79 @@ mod tests {
         }
     }
 
+    /// Recovery: one attribute's hard stimuli are half right, all others nearly always. Its variance is
+    /// ten times the mean of its level, and all of it stands in one stratum.
+    #[test]
+    fn intervals_of_an_attribute_unlike_the_others_hold_the_truth() {
+        let ladder = ladder_of_attributes(48);
+        let unlike = |place: &Place| place.attribute_idx == 0 && place.level_idx == 2;
+        for kind in [Kind::Accuracy, Kind::Score] {
+            let group = ladder.group(kind, |place| place.attribute_idx == 0).unwrap();
+            let (mut n_held, n) = (0, 400);
+            for seed in 0..n {
+                let mut draw = Draw::new(Seed(seed), &[9]);
+                let truth: Vec<bool> = ladder
+                    .places()
+                    .iter()
+                    .map(|place| draw.chance(if unlike(place) { 0.5 } else { 0.99 }))
+                    .collect();
+                let design = Design::parse("static-12").unwrap();
+                let record = run(&ladder, None, &design, 0.25, None, &truth).unwrap();
+                let moments = EstimatorKind::Stratified.of(&record).unwrap().estimate(&group);
+                let found = interval(&moments.unwrap(), 0.95).unwrap();
+                let value = |(idx, weight): &(usize, f64)| {
+                    let stimuli = &ladder.strata()[*idx].stimuli;
+                    let n_right = stimuli.iter().filter(|stimulus| truth[**stimulus]).count();
+                    weight * real(n_right) / real(stimuli.len())
+                };
+                let share: f64 = group.strata.iter().map(value).sum();
+                n_held += usize::from(found.low <= share && share <= found.high);
+            }
+            // 400 draws of 0.95 have a standard error of 0.011.
+            assert!((366..=394).contains(&n_held), "{n_held} {kind:?}");
+        }
+    }
+
+    #[test]
+    fn widths_of_attributes_need_strata_of_attributes() {
+        let ladder = ladder_of_attributes(48);
+        let width = Width {
+            value: 0.5,
+            confidence: 0.95,
+            by_attribute: true,
+            estimator: EstimatorKind::ControlVariate,
+        };
+        // 15 plain answers would do, but 30 strata ask two each.
+        let fine = ladder.clone().with_strata_for(0.5, Some(width)).unwrap();
+        assert_ne!(fine.strata_by(), StrataBy::Level);
+        let coarse = ladder.with_strata(StrataBy::Level);
+        let refused = AdaptiveTest::new(&coarse, None, &Design::Neyman, 0.5, Some(width), Seed(1))
+            .map(|_| ());
+        assert_eq!(refused, Err(LadderError::WidthOfNoAttribute));
+    }
+
+    /// The interval that is shown is that of the estimator that was asked for.
+    #[test]
+    fn a_width_is_that_of_the_estimator_that_is_shown() {
+        let ladder = ladder(20, 40).with_strata(StrataBy::AttributeLevel);
+        let truth = answers(&ladder, 4);
+        // References that are right, so that the plain mean knows much less than the others.
+        let models = (0..5).map(|idx| {
+            let right: Vec<Option<bool>> = truth.iter().copied().map(Some).collect();
+            (idx.to_string(), right)
+        });
+        let hints = ReferenceModels::new(models.collect()).unwrap().hints(&ladder);
+        for estimator in [EstimatorKind::Stratified, EstimatorKind::ControlVariate] {
+            let width = Width { value: 0.06, confidence: 0.95, by_attribute: false, estimator };
+            let design = Design::Neyman;
+            let record = run(&ladder, Some(&hints), &design, 0.9, Some(width), &truth).unwrap();
+            let group = ladder.group(Kind::Accuracy, |_| true).unwrap();
+            let moments = estimator.of(&record).unwrap().estimate(&group).unwrap();
+            let found = 2.0 * interval(&moments, 0.95).unwrap().half_width();
+            assert!(found <= 0.06, "{estimator:?} {found}");
+        }
+    }
+
     #[test]
     fn budgets_widths_and_small_classes_are_checked() {
         let ladder = ladder(2, 3);
@@ -587,14 +683,24 @@ mod tests {
     #[test]
     fn a_wide_interval_takes_coarse_strata() {
         let by = |value| {
-            let width = Width { value, confidence: 0.95, by_attribute: false };
+            let width = Width {
+                value,
+                confidence: 0.95,
+                by_attribute: false,
+                estimator: EstimatorKind::ControlVariate,
+            };
             ladder(20, 12).with_strata_for(0.5, Some(width)).unwrap().strata_by()
         };
         // 91 and 1,078 plain answers of 1,440; 120 strata of class, attribute and level ask 240.
         assert_eq!(by(0.2), StrataBy::AttributeLevel);
         assert_eq!(by(0.03), StrataBy::ClassAttributeLevel);
         // 2 × 85 answers of 2 × 720 for two attributes: finer strata would ask 240.
-        let width = Width { value: 0.2, confidence: 0.95, by_attribute: true };
+        let width = Width {
+            value: 0.2,
+            confidence: 0.95,
+            by_attribute: true,
+            estimator: EstimatorKind::ControlVariate,
+        };
         let ladder = ladder(20, 12).with_strata_for(1.0, Some(width)).unwrap();
         assert_eq!(ladder.strata_by(), StrataBy::AttributeLevel);
     }

@@ -19,7 +19,7 @@
 //! second round, and the bias that is left is that of one common number: far below the interval.
 
 use super::allocation::{Want, round, smallest, spread};
-use super::estimator::{Estimator, control_variate};
+use super::estimator::control_variate;
 use super::interval::interval;
 use super::neyman::LEAST_SPREAD;
 use super::population::{Group, Kind, Ladder, StrataBy};
@@ -32,7 +32,8 @@ use crate::proportion::real;
 pub(super) const MOST_ROUNDS: usize = 12;
 /// Aimed at below the requested width, because variances are estimates.
 const MARGIN: f64 = 0.99;
-/// A round asks at least this share more than was asked in its strata, so that rounds come to an end.
+/// A round asks at least this share more than was asked in its strata, and one question, so that rounds
+/// come to an end.
 const LEAST_MORE: f64 = 0.03;
 
 /// The groups whose accuracy should be known that well.
@@ -54,10 +55,12 @@ pub(super) fn totals(
     draw: &mut Draw,
 ) -> Vec<usize> {
     let by_stratum = control_variate::by_stratum(record);
+    // The width of the interval that will be shown, whoever makes it.
+    let estimator = width.estimator.of(record).expect("because it was checked with the design");
     let spreads = spreads(record);
     let mut wants: Vec<(usize, Want, f64)> = Vec::new();
     for group in groups(record.ladder, width) {
-        let moments = by_stratum.estimate(&group);
+        let moments = estimator.estimate(&group);
         let found = moments.and_then(|moments| interval(&moments, width.confidence));
         let Some(found) = found.map(|found| found.high - found.low) else { continue };
         if found <= width.value {
@@ -82,7 +85,7 @@ pub(super) fn totals(
         };
         let wanted = variance(0.0) * (MARGIN * width.value / found).powi(2);
         let n_before: usize = members.iter().map(|(_, want)| want.low).sum();
-        let least = real(n_before) * (1.0 + LEAST_MORE);
+        let least = (real(n_before) * (1.0 + LEAST_MORE)).max(real(n_before) + 1.0);
         let n_at = |k: f64| members.iter().map(|(_, want)| want.at(k)).sum::<f64>();
         let k = smallest(|k| variance(k) <= wanted && least <= n_at(k)).unwrap_or(1e18);
         wants.extend(members.into_iter().map(|(idx, want)| (idx, want, want.at(k))));

@@ -232,21 +232,22 @@ fn ordered(
         }
     };
     let tags: Vec<Option<String>> = table.stimuli.iter().map(tag).collect();
-    let mut tags: Vec<Option<&str>> = tags.iter().map(Option::as_deref).collect();
+    let tags: Vec<Option<&str>> = tags.iter().map(Option::as_deref).collect();
     if tags.iter().all(Option::is_none) {
         return Err(LadderError::NoLevels);
     }
-    let n_shown = tags.len();
-    // Parts of a scale have equally many of those that were shown.
-    if !order::is_scale(&tags) {
-        tags.extend(stimuli.iter().map(|row| tag_of(row, origin, column)));
-        // Of an order that is given, what it leaves out is left out.
-        let is_given = |tag: &str| order::place(&options.levels, tag).is_some();
-        for tag in &mut tags[n_shown..] {
-            *tag = tag.filter(|tag| options.levels.is_empty() || is_given(tag));
-        }
+    // Of an order that is given, what it leaves out is left out.
+    let is_given =
+        |tag: &&str| options.levels.is_empty() || order::place(&options.levels, tag).is_some();
+    let of_all = stimuli.iter().map(|row| tag_of(row, origin, column).filter(is_given));
+    let with_all: Vec<Option<&str>> = tags.iter().copied().chain(of_all).collect();
+    // Parts of a scale have equally many of those that were shown; and words that were not shown must
+    // not spoil an order.
+    if !order::is_scale(&with_all)
+        && let Ok(mut ordered) = order::order(&with_all, &options.levels, options.n_bands)
+    {
+        ordered.level_of.truncate(tags.len());
+        return Ok(ordered);
     }
-    let mut ordered = order::order(&tags, &options.levels, options.n_bands)?;
-    ordered.level_of.truncate(n_shown);
-    Ok(ordered)
+    order::order(&tags, &options.levels, options.n_bands)
 }

@@ -170,10 +170,16 @@ impl AttackFinding {
 }
 
 impl AttackTable {
-    /// Returns the attacks whose ε is the length of a step, where others stand beside them.
-    pub fn step_lengths(&self) -> Vec<&AttackFinding> {
+    /// Returns the names of attacks whose ε is the length of a step, where others stand beside them.
+    pub fn step_lengths(&self) -> Vec<&str> {
         let steps: Vec<_> = self.attacks.iter().filter(|one| one.is_step_length()).collect();
-        if steps.len() < self.attacks.len() { steps } else { Vec::new() }
+        let mut names: Vec<&str> = Vec::new();
+        for one in &steps {
+            if !names.contains(&one.attack.as_str()) {
+                names.push(&one.attack);
+            }
+        }
+        if steps.len() < self.attacks.len() { names } else { Vec::new() }
     }
 }
 

@@ -76,17 +76,21 @@ pub(super) fn of_series(
             let draws = redraw.estimate(plain.value, &draws, column, plain.n);
             Some(draws.map_or(plain, |drawn| widened(drawn, Some(plain))))
         };
-        let mean_fooled = drawn(mean_fooled(observed, redraw.confidence), idx * N_NUMBERS);
-        // Where nothing survives both means are one number, and a number has one interval.
+        let restricted = survival::restricted_mean(observed, horizon, redraw.confidence);
+        let restricted = drawn(restricted, idx * N_NUMBERS + 1);
+        // Where nothing survives both means are one number, and a number has one interval: that which
+        // knows how far was tried.
         let is_whole = observed.iter().all(|o| o.is_fooled && o.epsilon <= horizon);
-        let same = if is_whole { mean_fooled } else { None };
-        let restricted = || survival::restricted_mean(observed, horizon, redraw.confidence);
+        let mean_fooled = match is_whole && 1 < observed.len() {
+            true => restricted,
+            false => drawn(mean_fooled(observed, redraw.confidence), idx * N_NUMBERS),
+        };
         EpsilonGroup {
             n_fooled,
             n_survived: observed.len() - n_fooled,
             n_not_attacked: n_in(&series.not_attacked),
             n_failed: n_in(&series.failed),
-            restricted_mean: same.or_else(|| drawn(restricted(), idx * N_NUMBERS + 1)),
+            restricted_mean: restricted,
             mean_fooled,
             at_horizon: Some(survival::at_horizon(observed, horizon)),
         }

@@ -230,7 +230,6 @@ pub(super) mod tests {
         (35.0, false),
     ];
 
-    /// 6: 1 - 3/21; 7: × 16/17; 10: × 14/15; 13: × 11/12; 16: × 10/11; 22: × 6/7; 23: × 5/6.
     #[test]
     fn what_is_fooled_beyond_the_horizon_has_survived_it() {
         let group =
@@ -240,6 +239,7 @@ pub(super) mod tests {
         assert!(!found.is_none_left() && at_horizon(&group[..1], 0.02).is_none_left());
     }
 
+    /// 6: 1 - 3/21; 7: × 16/17; 10: × 14/15; 13: × 11/12; 16: × 10/11; 22: × 6/7; 23: × 5/6.
     #[test]
     fn remission_times_give_the_curve_of_the_textbooks() {
         let found = curve(&observed(&TREATED), 0.95);

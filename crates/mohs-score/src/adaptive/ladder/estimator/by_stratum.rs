@@ -11,9 +11,10 @@
 //! `f` are the forecasts made before the stratum was asked, `f̄` their mean over those asked and `F̄`
 //! over all. `λ` is 0 for the plain mean. A stratum with a single answer borrows the variance of
 //! others at its level; one without any borrows their mean, too, with the variance between them.
-//! Where fewer than 30 degrees of freedom stand behind a group, `s²` is pooled over all strata of the
-//! level: pairs of answers that happen to be alike would promise far too much, and where a single
-//! stratum has all of the variance, as near 0 and 100 %, its few answers would promise nothing.
+//! Where fewer than 30 degrees of freedom stand behind a group, the variance is at least that with
+//! `s²` pooled over all strata of the level: pairs of answers that happen to be alike would promise far
+//! too much, and where a single stratum has all of the variance, as near 0 and 100 %, its few answers
+//! would promise nothing. A group that varies more than others do at its levels keeps its own.
 
 use super::super::population::Group;
 use super::super::record::Record;
@@ -157,8 +158,8 @@ impl Estimator for ByStratum {
 }
 
 impl ByStratum {
-    /// Puts the pooled variances of levels in place of the group's own; strata without an answer
-    /// keep theirs.
+    /// Holds the group's variance against that with the pooled variances of levels, and its freedom;
+    /// strata without an answer keep theirs.
     fn pool(&self, group: &Group, moments: &mut Moments) {
         let mut shares = vec![0.0; self.pooled.len()];
         let mut borrowed = 0.0;
@@ -175,7 +176,7 @@ impl ByStratum {
             parts.map(|(share, (spread, freedom))| (share * spread, *freedom)).collect();
         let sum: f64 = parts.iter().map(|(part, _)| part).sum();
         let square: f64 = parts.iter().map(|(part, freedom)| part * part / freedom.max(1.0)).sum();
-        moments.variance = sum + borrowed;
+        moments.variance = moments.variance.max(sum + borrowed);
         moments.freedom = if 0.0 < square { sum * sum / square } else { f64::INFINITY };
     }
 }

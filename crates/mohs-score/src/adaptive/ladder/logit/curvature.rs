@@ -158,10 +158,16 @@ impl Inverse {
         self.shared[(idx, idx)]
     }
 
-    /// Returns the variance of a sum of one class's effects, given those that all share.
-    pub(super) fn variance_within(&self, class: usize, effects: &[usize]) -> f64 {
-        let own = &self.classes[class].own;
-        effects.iter().flat_map(|a| effects.iter().map(move |b| own[(*a, *b)])).sum()
+    /// Returns the variance of a sum of some of one class's effects and of shared ones, each with how
+    /// far the sum moves with it.
+    pub(super) fn variance_of(&self, class: usize, own: &[usize], shared: DVector<f64>) -> f64 {
+        let block = &self.classes[class];
+        let within: f64 = own.iter().flat_map(|a| own.iter().map(|b| block.own[(*a, *b)])).sum();
+        let mut carried = shared;
+        for a in own {
+            carried -= block.carried.column(*a);
+        }
+        within + carried.dot(&(&self.shared * &carried))
     }
 }
 
@@ -209,6 +215,9 @@ mod tests {
         let variances: Vec<f64> = inverse.variances_of(1).collect();
         assert!((variances[1] - expected[(5, 5)]).abs() < 1e-12);
         assert!((inverse.variance_of_shared(1) - expected[(1, 1)]).abs() < 1e-12);
+        let sum = DVector::from_column_slice(&[1.0, 0.5, 0.0, 0.0, 1.0, 1.0]);
+        let found = inverse.variance_of(1, &[0, 1], sum.rows(0, 2).into_owned());
+        assert!((found - sum.dot(&(&expected * &sum))).abs() < 1e-12);
         assert!((gradient.dot(&times) - inverse.quadratic(&gradient)).abs() < 1e-12);
     }
 }
