@@ -214,6 +214,7 @@ fn asked<T>(
                 return unwritten(text, Remedy::AskOtherwise);
             }
             TextReply::Failed(reason) => return unwritten(reason, Remedy::AskAgain),
+            TextReply::GivenUp(reason) => return unwritten(reason, Remedy::AskOtherwise),
             TextReply::TooDear => {
                 let text = "not asked: the cap on cost was reached".to_owned();
                 return unwritten(text, Remedy::Pay);

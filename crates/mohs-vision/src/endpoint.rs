@@ -142,6 +142,8 @@ pub struct Endpoint {
     parameters: Option<Map<String, Value>>,
     parallel: usize,
     tokens_per_picture: u64,
+    /// What a drawn picture is thought to be in tokens, where those are paid.
+    tokens_drawn: u64,
     post: Post,
     patience: Patience,
     pace: Pace,
@@ -177,9 +179,12 @@ struct State {
 
 impl State {
     /// Tells the till how many requests for this question may have been paid for nothing.
+    ///
+    /// Each may have taken what the ledger says of the dearest, and at least what is expected.
     fn count_doubtful(&mut self, key: &AskKey, expected: &Usage) {
         let n = self.ledger.n_doubtful(key);
-        self.till.doubtful(key, n, expected, self.ledger.prices_sent(key));
+        let expected = self.ledger.expected(key).most(expected);
+        self.till.doubtful(key, n, &expected, self.ledger.prices_sent(key));
     }
 
     /// Says why a question is not asked again; `None` if it may be.
@@ -245,6 +250,23 @@ impl Endpoint {
         ledger: Option<&Path>,
         slot: &str,
     ) -> Result<Endpoint, EndpointError> {
+        Endpoint::with(entry, key, |endpoint| match ledger {
+            Some(folder) => Ledger::open(folder, endpoint, slot),
+            None => Ok(Ledger::none()),
+        })
+    }
+
+    /// Opens an endpoint to say what is known of it, and not to ask: it has no key, and nothing is
+    /// written or locked in the folder of its ledger.
+    pub fn look(entry: &EndpointEntry, ledger: &Path) -> Result<Endpoint, EndpointError> {
+        Endpoint::with(entry, None, |endpoint| Ledger::read(ledger, endpoint))
+    }
+
+    fn with(
+        entry: &EndpointEntry,
+        key: Option<Secret>,
+        ledger: impl FnOnce(&str) -> Result<Ledger, LedgerError>,
+    ) -> Result<Endpoint, EndpointError> {
         entry.check().map_err(|(key, expected, found)| EndpointError::Settings {
             key: key.to_owned(),
             expected,
@@ -260,10 +282,7 @@ impl Endpoint {
             expected: "the address of a proxy".to_owned(),
             found,
         })?;
-        let ledger = match ledger {
-            Some(folder) => Ledger::open(folder, &format!("{url}\n{}", entry.model), slot)?,
-            None => Ledger::none(),
-        };
+        let ledger = ledger(&format!("{url}\n{}", entry.model))?;
         // All of it before the first request: the cap is about the whole ledger.
         let mut till = Till::new(entry);
         till.take_in(&ledger);
@@ -272,6 +291,7 @@ impl Endpoint {
             model: entry.model.clone(),
             parallel: entry.parallel,
             tokens_per_picture: entry.tokens_per_picture,
+            tokens_drawn: images::tokens_drawn(entry),
             post,
             patience: Patience::new(entry),
             pace: Pace::new(entry.requests_per_minute, entry.tokens_per_minute),
@@ -399,17 +419,30 @@ impl Endpoint {
             self.pace.wait_for_turn(request.expected.n_tokens());
             {
                 let mut state = self.lock();
+                // While it waited, others may have become dearer than was thought.
+                if !state.till.is_enough() {
+                    return Ok(Called::TooDear);
+                }
                 let prices = state.till.prices().known();
                 state.ledger.sends(&request.key, &request.expected, prices)?;
                 state.till.sent();
+                if 0 < attempt {
+                    state.till.repeated();
+                }
             }
             let answer = self.post.send(&self.url, request.path, &request.key, &request.body);
             let (fault, useless) = match answer {
-                Ok(answer) => match (request.read)(&answer) {
-                    Ok(content) => return self.keep(request, content),
-                    Err(Unread::Garbled(found)) => (Fault::Malformed(found.clone()), Some(found)),
-                    Err(Unread::OtherKind(found)) => (Fault::OtherKind(found.clone()), Some(found)),
-                },
+                Ok(answer) => {
+                    let unread = match (request.read)(&answer) {
+                        Ok(content) => return self.keep(request, content),
+                        Err(unread) => unread,
+                    };
+                    self.note_taken(request, &answer)?;
+                    match unread {
+                        Unread::Garbled(found) => (Fault::Malformed(found.clone()), Some(found)),
+                        Unread::OtherKind(found) => (Fault::OtherKind(found.clone()), Some(found)),
+                    }
+                }
                 Err(fault) => (fault, None),
             };
             if fault.is_free() {
@@ -452,13 +485,9 @@ impl Endpoint {
                 break;
             }
             if attempt + 1 < self.patience.tries() {
-                {
-                    let mut state = self.lock();
-                    // This try may have been paid, and so may the next.
-                    if !fault.is_free() && !state.till.is_enough() {
-                        return Ok(Called::TooDear);
-                    }
-                    state.till.repeated();
+                // This try may have been paid, and so may the next: then nothing is worth a wait.
+                if !self.lock().till.is_enough() {
+                    return Ok(Called::TooDear);
                 }
                 let wait = self.patience.wait(&request.key, attempt, fault.retry_after());
                 self.tell_wait(wait, &fault);
@@ -484,6 +513,17 @@ impl Endpoint {
         }
         let tries = if n_tries == 1 { "try" } else { "tries" };
         Ok(Called::Failed(format!("no answer after {n_tries} {tries}: {last}{}", in_vain.told())))
+    }
+
+    /// Notes what an answer of which nothing can be used took, where it says that.
+    fn note_taken(&self, request: &Request<'_>, answer: &Value) -> Result<(), EndpointError> {
+        let told = chat::usage_of(answer, Usage::default());
+        if told != Usage::default() {
+            let mut state = self.lock();
+            state.ledger.took_in_vain(&request.key, &told)?;
+            state.till.may_take(&told.most(&request.expected));
+        }
+        Ok(())
     }
 
     /// Tells of a wait, once for all requests that wait together.

@@ -100,10 +100,18 @@ impl DrawPlan {
         atomic::write_file(path, format!("{HEADER}{text}").as_bytes())
     }
 
+    /// Finds names of attributes that cannot be meant, or told apart in ids: the key, what they should
+    /// be, what they are.
+    pub fn check_attributes<'a>(
+        names: impl Iterator<Item = &'a String>,
+    ) -> Result<(), (&'static str, String, String)> {
+        distinct("attribute", "attribute", names)
+    }
+
     /// Finds what cannot be meant: the key, what it should be, what it is.
     pub fn check(&self) -> Result<(), (&'static str, String, String)> {
         distinct("classes", "class", self.classes.iter())?;
-        distinct("attribute", "attribute", self.attributes.iter().map(|one| &one.name))?;
+        Self::check_attributes(self.attributes.iter().map(|one| &one.name))?;
         for attribute in &self.attributes {
             for (level, values) in attribute.levels() {
                 let name = &attribute.name;

@@ -21,9 +21,10 @@ pub(super) fn infer(scope: &Scope<'_>) -> Option<Found> {
         | "Shrink" | "BitwiseNot" | "CumSum" | "Trilu" => like_first(scope),
         "Not" | "IsNaN" | "IsInf" => truth(scope),
         "Dropout" => dropout(scope),
-        "PRelu" | "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Mod" | "Min" | "Max" | "Sum"
-        | "Mean" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "BitShift" => {
-            // `Pow` may have an exponent of another type; all others have inputs of one.
+        // Its exponent may be of another type.
+        "Pow" => scope.required(0).and_then(|base| stretched_together(scope, base.element_type)),
+        "PRelu" | "Add" | "Sub" | "Mul" | "Div" | "Mod" | "Min" | "Max" | "Sum" | "Mean"
+        | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "BitShift" => {
             let known = scope.inputs().iter().flatten().map(|fact| fact.element_type);
             let known = known.into_iter().find(|&found| found != ElementType::UNKNOWN);
             stretched_together(scope, known.unwrap_or(ElementType::UNKNOWN))

@@ -509,4 +509,9 @@ fn operators_that_nobody_follows_still_have_types() {
     assert_eq!(made("DequantizeLinear", &[":1,2", ""]), ElementType::F32);
     assert_eq!(made("SequenceAt", &["1,3", ":0"]), ElementType::UNKNOWN);
     assert_eq!(made("Det", &["1,3,3"]), ElementType::F32);
+    // An exponent says nothing about what it is put to.
+    let node = Node::new("Pow", &["x", "n"], &["y"]);
+    let types = [("x", ElementType::UNKNOWN), ("n", ElementType::I64)];
+    let facts: Facts = types.map(|(name, of)| (name.to_owned(), Fact::of_type(of))).into();
+    assert_eq!(node_facts(&node, &facts).unwrap()[0].element_type, ElementType::UNKNOWN);
 }

@@ -1,6 +1,7 @@
 //! Understanding what the writer answered: JSON, wherever it stands in the text, of exactly the
 //! form that was asked for. The error says what is wrong, in words that the writer understands, too.
 
+use mohs_data::DrawPlan;
 use serde_json::Value;
 
 /// Longer prompts are refused by most painters.
@@ -17,12 +18,11 @@ pub(super) fn attributes(text: &str, n: usize) -> Result<Vec<(String, String)>, 
         })
         .collect::<Result<Vec<_>, String>>()?;
     exactly(found.len(), n, "attributes")?;
-    let mut names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("the attribute `{}` twice", pair[0])),
-        None => Ok(found),
-    }
+    // What a plan refuses is asked for again now: it would be found when all levels are paid.
+    DrawPlan::check_attributes(found.iter().map(|(name, _)| name)).map_err(
+        |(_, expected, found)| format!("attributes should be {expected}, not `{found}`"),
+    )?;
+    Ok(found)
 }
 
 /// Three values of each level.
@@ -133,7 +133,12 @@ mod tests {
         assert_eq!(found[1].0, "colour");
         assert_eq!(attributes(text, 3).unwrap_err(), "2 attributes instead of 3");
         let twice = text.replace("colour", "size");
-        assert_eq!(attributes(&twice, 2).unwrap_err(), "the attribute `size` twice");
+        let why = "attributes should be names that differ in letters and digits, not";
+        assert_eq!(attributes(&twice, 2).unwrap_err(), format!("{why} `size, size`"));
+        let same = text.replace("Size", "odd light").replace("colour", "odd-light");
+        assert_eq!(attributes(&same, 2).unwrap_err(), format!("{why} `odd light, odd-light`"));
+        let signs = text.replace("colour", "?!");
+        assert!(attributes(&signs, 2).unwrap_err().contains("a letter or a digit"));
     }
 
     #[test]

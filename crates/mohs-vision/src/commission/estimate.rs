@@ -125,10 +125,11 @@ pub fn estimate(work: &Work<'_>) -> [Line; 4] {
 fn pictures(work: &Work<'_>, n_attributes: usize) -> Line {
     let commission = work.commission;
     let mut line = line("pictures");
+    let n_output = images::tokens_drawn(&commission.painter);
     let Some(plan) = work.plan else {
         line.n = work.classes.len() * n_attributes * 3 * commission.per_level;
         let n = line.n as u64;
-        add(&mut line.usage, n * TOKENS_OF_PROMPT, 0, n);
+        add(&mut line.usage, n * TOKENS_OF_PROMPT, n * n_output, n);
         return line;
     };
     for slot in slots(plan, work.prompts, commission.per_level) {
@@ -144,7 +145,7 @@ fn pictures(work: &Work<'_>, n_attributes: usize) -> Line {
             line.n_known += 1;
         } else {
             let n_letters = slot.prompt.as_ref().map(|prompt| prompt.len() as u64 / 4 + 1);
-            add(&mut line.usage, n_letters.unwrap_or(TOKENS_OF_PROMPT), 0, 1);
+            add(&mut line.usage, n_letters.unwrap_or(TOKENS_OF_PROMPT), n_output, 1);
         }
     }
     line
@@ -178,17 +179,20 @@ mod tests {
         let text = "version = 1\nname = \"paper\"\nclasses = [\"mug\"]\n\
                     [writer]\nurl = \"http://localhost\"\nmodel = \"w\"\nprice_output = 10\n\
                     [painter]\nurl = \"http://localhost\"\nmodel = \"p\"\nprice_picture = 0.04\n";
-        let commission = Commission::parse(Path::new("draw.toml"), text).unwrap();
+        let mut commission = Commission::parse(Path::new("draw.toml"), text).unwrap();
         let classes: Vec<Label> = (0..100).map(|n| Label::new(format!("class {n}"))).collect();
-        let lines = estimate(&Work {
-            commission: &commission,
-            classes: &classes,
-            plan: None,
-            prompts: &[],
-            rejected: &BTreeSet::new(),
-            writer: None,
-            painter: None,
-        });
+        let estimate = |commission: &Commission| {
+            estimate(&Work {
+                commission,
+                classes: &classes,
+                plan: None,
+                prompts: &[],
+                rejected: &BTreeSet::new(),
+                writer: None,
+                painter: None,
+            })
+        };
+        let lines = estimate(&commission);
         let n: Vec<usize> = lines.iter().map(Line::n_asked).collect();
         assert_eq!(n, [1, 10, 1_000, 36_000]);
         assert!((lines[3].cost - 1_440.0).abs() < 1e-9);
@@ -196,5 +200,13 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "a count")]
         let cost = n_output as f64 / 1e5;
         assert!((lines[..3].iter().map(|line| line.cost).sum::<f64>() - cost).abs() < 1e-9);
+        // A painter that is paid by the tokens of a picture costs something, too.
+        commission.painter = EndpointEntry {
+            price_output: 40.0,
+            price_picture: 0.0,
+            tokens_per_picture: 1_000,
+            ..commission.painter
+        };
+        assert!((estimate(&commission)[3].cost - 1_440.0).abs() < 1e-9);
     }
 }

@@ -222,14 +222,15 @@ impl Endpoint {
             key: self.text_key(system, prompt),
             body,
             expected,
-            keeps_useless: false,
+            keeps_useless: true,
             read: &|answer| read(answer, expected),
         })?;
         Ok(match called {
             Called::Told { said: Said::Text(text), .. } => TextReply::Text(text),
             Called::Told { said: Said::Refused(text), .. } => TextReply::Refused(text),
             Called::Told { .. } => TextReply::Failed("a picture instead of a text".to_owned()),
-            Called::Failed(reason) | Called::GivenUp(reason) => TextReply::Failed(reason),
+            Called::Failed(reason) => TextReply::Failed(reason),
+            Called::GivenUp(reason) => TextReply::GivenUp(reason),
             Called::TooDear => TextReply::TooDear,
         })
     }
@@ -262,6 +263,9 @@ pub enum TextReply {
     Refused(String),
     /// There is no answer; the question can be asked again.
     Failed(String),
+    /// The model answered several times, never with a text; it is not asked again, in later runs
+    /// either.
+    GivenUp(String),
     /// The cap on cost was reached first.
     TooDear,
 }
@@ -341,7 +345,8 @@ fn filled(template: &str, classes: &[Label]) -> (String, Listed) {
 }
 
 /// Does `n` things, several at once; results are delivered in order on this thread, and an error
-/// ends it once what is under way is done.
+/// ends it once what is under way is done. That is delivered, too, unless `deliver` itself failed: it
+/// may have been paid.
 pub(crate) fn each_in_order<R: Send, E: From<EndpointError>>(
     n: usize,
     parallel: usize,
@@ -373,20 +378,24 @@ pub(crate) fn each_in_order<R: Send, E: From<EndpointError>>(
         let mut waiting = BTreeMap::new();
         let mut n_delivered = 0;
         let mut outcome = Ok(());
+        let mut is_taken = true;
         // Everything is taken in, even after an error, so that nobody waits to hand it over.
         for (idx, result) in results {
-            if outcome.is_err() {
-                continue;
-            }
             match result {
                 Ok(result) => drop(waiting.insert(idx, result)),
-                Err(error) => outcome = Err(E::from(error)),
+                Err(error) => outcome = outcome.and(Err(E::from(error))),
             }
-            while let Some(result) = waiting.remove(&n_delivered).filter(|_| outcome.is_ok()) {
+            while outcome.is_ok()
+                && let Some(result) = waiting.remove(&n_delivered)
+            {
                 outcome = deliver(n_delivered, result);
+                is_taken = outcome.is_ok();
                 n_delivered += 1;
             }
             is_over.fetch_or(outcome.is_err(), Ordering::SeqCst);
+        }
+        for (idx, result) in waiting {
+            is_taken = is_taken && deliver(idx, result).is_ok();
         }
         outcome
     })

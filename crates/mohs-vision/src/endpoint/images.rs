@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mohs_data::FileError;
 use mohs_data::format::atomic;
+use mohs_data::{EndpointEntry, FileError};
 use serde_json::{Value, json};
 
 use super::chat::{each_in_order, usage_of};
@@ -66,6 +66,13 @@ pub fn key(endpoint: &Endpoint, drawing: &Drawing) -> AskKey {
     endpoint.key(PATH, &numbered, None)
 }
 
+/// How many tokens a drawn picture is thought to be: none where pictures have a price of their own, or
+/// what comes back has none.
+pub(crate) fn tokens_drawn(entry: &EndpointEntry) -> u64 {
+    let is_by_token = 0.0 < entry.price_output && entry.price_picture <= 0.0;
+    if is_by_token { entry.tokens_per_picture } else { 0 }
+}
+
 fn body(endpoint: &Endpoint, drawing: &Drawing) -> Value {
     let usual = json!({ "size": "1024x1024", "response_format": "b64_json" });
     let mut body = endpoint.body(usual.as_object().cloned().unwrap_or_default());
@@ -78,8 +85,8 @@ fn body(endpoint: &Endpoint, drawing: &Drawing) -> Value {
 }
 
 fn draw(endpoint: &Endpoint, drawing: &Drawing) -> Result<(ImageOutcome, bool), EndpointError> {
-    let expected =
-        Usage { n_input: drawing.prompt.len() as u64 / 4 + 1, n_output: 0, n_pictures: 1 };
+    let n_output = endpoint.tokens_drawn;
+    let expected = Usage { n_input: drawing.prompt.len() as u64 / 4 + 1, n_output, n_pictures: 1 };
     let called = endpoint.call(&Request {
         path: PATH,
         key: key(endpoint, drawing),

@@ -8,7 +8,8 @@
 //! Beside it, a list of what was sent: a line is on disk before its request leaves, and another one
 //! takes it back when the endpoint said that it did not answer. What was sent, neither taken back nor
 //! answered, may have been paid: the process died, or the answer was lost on its way. An answer of
-//! which nothing can be used stands in that list with what was wrong with it, and is paid, too.
+//! which nothing can be used stands in that list with what it took and what was wrong with it, and is
+//! paid, too.
 //!
 //! Both say at which prices: what was paid stays what it was when prices or models change.
 
@@ -95,6 +96,8 @@ pub(super) struct Ledger {
     /// Requests that were sent and not taken back.
     n_sent: BTreeMap<AskKey, Sent>,
     useless: BTreeMap<AskKey, Useless>,
+    /// What answers took of which nothing could be used.
+    took: Vec<Usage>,
     own: Option<Own>,
 }
 
@@ -102,7 +105,8 @@ pub(super) struct Ledger {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sent {
     n: usize,
-    /// What one of them was thought to take; nothing where that was not written down.
+    /// What one of them was thought to take, or what the dearest of them took where that is more;
+    /// nothing where that was not written down.
     expected: Usage,
     /// The prices of the last one.
     prices: Option<Prices>,
@@ -137,6 +141,7 @@ const SENT: &str = "sent";
 const LEAVES: &str = "sent";
 const TAKEN_BACK: &str = "back";
 const USELESS: &str = "useless";
+const TOOK: &str = "took";
 /// In front of the prices of what is sent; one word, which older versions skip.
 const AT: &str = "prices=";
 
@@ -149,16 +154,23 @@ impl Ledger {
     /// Reads what is known of an endpoint and opens files to append to.
     pub(super) fn open(folder: &Path, endpoint: &str, slot: &str) -> Result<Ledger, LedgerError> {
         std::fs::create_dir_all(folder).map_err(disk("make", folder))?;
-        let name = AskKey::new(endpoint).name()[..20].to_owned();
+        let name = name_of(endpoint);
         // The lock on the answers is the one that counts.
         let answers = Appended::open(folder.join(format!("{name}.{slot}.{ANSWERS}")))?;
         let sent = Appended::open(folder.join(format!("{name}.{slot}.{SENT}")))?;
+        let mut ledger = Ledger::read(folder, endpoint)?;
+        ledger.own = Some(Own { answers, sent, folder: folder.to_owned() });
+        Ok(ledger)
+    }
+
+    /// Reads what is known of an endpoint and leaves the folder as it is.
+    pub(super) fn read(folder: &Path, endpoint: &str) -> Result<Ledger, LedgerError> {
+        let name = name_of(endpoint);
         let mut ledger = Ledger::none();
         for file in files(folder)?.iter().filter(|file| file.name == name) {
             ledger.take_in(file)?;
         }
         ledger.forget_lost_pictures(folder);
-        ledger.own = Some(Own { answers, sent, folder: folder.to_owned() });
         Ok(ledger)
     }
 
@@ -245,6 +257,22 @@ impl Ledger {
         self.note(&format!("{USELESS} {} {why}", key.hex()))
     }
 
+    /// Says what the last request took by the word of an answer of which nothing can be used.
+    pub(super) fn took_in_vain(&mut self, key: &AskKey, usage: &Usage) -> Result<(), LedgerError> {
+        let Usage { n_input, n_output, n_pictures } = usage;
+        self.note(&format!("{TOOK} {} {n_input} {n_output} {n_pictures}", key.hex()))
+    }
+
+    /// What answers took of which nothing could be used, as far as they said it.
+    pub(super) fn took(&self) -> impl Iterator<Item = &Usage> {
+        self.took.iter()
+    }
+
+    /// Returns what a request for an answer may have taken.
+    pub(super) fn expected(&self, key: &AskKey) -> Usage {
+        self.n_sent.get(key).map(|sent| sent.expected).unwrap_or_default()
+    }
+
     /// Returns the answers of which nothing could be used; `None` if there was none.
     pub(super) fn useless(&self, key: &AskKey) -> Option<&Useless> {
         self.useless.get(key)
@@ -294,11 +322,14 @@ impl Ledger {
                 // Lines of older versions have no counts.
                 let words: Vec<&str> = words.collect();
                 sent.prices = words.iter().find_map(|word| prices_of(word.strip_prefix(AT)?));
-                let counts = words.iter().filter(|word| !word.starts_with(AT));
-                let counts: Vec<u64> = counts.filter_map(|count| count.parse().ok()).collect();
-                if let [n_input, n_output, n_pictures] = counts[..] {
-                    sent.expected = Usage { n_input, n_output, n_pictures };
-                }
+                let counts = words.iter().copied().filter(|word| !word.starts_with(AT));
+                sent.expected = sent.expected.most(&usage_of(counts).unwrap_or_default());
+            }
+            TOOK => {
+                let Some(usage) = usage_of(words) else { return };
+                let sent = self.n_sent.entry(key).or_default();
+                sent.expected = sent.expected.most(&usage);
+                self.took.push(usage);
             }
             TAKEN_BACK => {
                 let sent = self.n_sent.entry(key).or_default();
@@ -312,6 +343,11 @@ impl Ledger {
             _ => {}
         }
     }
+}
+
+/// What the files of an endpoint and model are called.
+fn name_of(endpoint: &str) -> String {
+    AskKey::new(endpoint).name()[..20].to_owned()
 }
 
 /// A file of a folder of ledgers.
@@ -365,6 +401,15 @@ pub fn remove_empty(folder: &Path) -> Result<(), LedgerError> {
     }
     drop(held);
     Ok(())
+}
+
+/// Counts of tokens and pictures as they stand in the list of what was sent.
+fn usage_of<'a>(words: impl Iterator<Item = &'a str>) -> Option<Usage> {
+    let counts: Vec<u64> = words.filter_map(|count| count.parse().ok()).collect();
+    match counts[..] {
+        [n_input, n_output, n_pictures] => Some(Usage { n_input, n_output, n_pictures }),
+        _ => None,
+    }
 }
 
 /// Prices as they stand in the list of what was sent.
@@ -546,6 +591,22 @@ mod tests {
         let key = AskKey::new("a");
         ledger.count(checked(&format!("sent {}", key.hex())).as_bytes());
         assert_eq!(ledger.doubtful().collect::<Vec<_>>(), [(&key, 1, &Usage::default(), None)]);
+    }
+
+    #[test]
+    fn what_a_useless_answer_took_counts_for_every_request_and_in_later_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Ledger::open(folder.path(), "e", "all").unwrap();
+        let usage = |n_output| Usage { n_output, ..Usage::default() };
+        let key = AskKey::new("a");
+        let mut ledger = open();
+        ledger.sends(&key, &usage(50), None).unwrap();
+        ledger.took_in_vain(&key, &usage(4_000)).unwrap();
+        ledger.sends(&key, &usage(50), None).unwrap();
+        drop(ledger);
+        let ledger = open();
+        assert_eq!(ledger.doubtful().collect::<Vec<_>>(), [(&key, 2, &usage(4_000), None)]);
+        assert_eq!(ledger.took().collect::<Vec<_>>(), [&usage(4_000)]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Fault {
     pub(super) fn is_free(&self) -> bool {
         match self {
             // Whoever stands in between did not hear from the endpoint in time.
-            Fault::Passing { status: Some(502 | 504), .. } => false,
+            Fault::Passing { status: Some(status), .. } if is_lost_between(*status) => false,
             Fault::Passing { status: Some(_), .. } | Fault::Refused { .. } => true,
             Fault::Passing { was_sent, .. } => !was_sent,
             Fault::Malformed(_) | Fault::OtherKind(_) | Fault::Policy(_) => false,
@@ -183,6 +183,12 @@ impl Post {
     }
 }
 
+/// Whether a status tells of an answer that did not come in time, or not through gateways: the
+/// endpoint may have given it all the same.
+fn is_lost_between(status: u16) -> bool {
+    matches!(status, 408 | 502 | 504 | 520..=527 | 598 | 599)
+}
+
 /// Whether nobody listened where the request should have gone.
 fn is_unreached(error: &ureq::Error) -> bool {
     match error {
@@ -205,6 +211,16 @@ fn wait_asked(millis: Option<String>, seconds: Option<String>) -> Option<Duratio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_stands_in_between_does_not_say_that_nothing_was_paid() {
+        let is_free = |status| {
+            let (what, status) = (String::new(), Some(status));
+            Fault::Passing { what, status, retry_after: None, was_sent: true }.is_free()
+        };
+        assert!([409, 425, 429, 500, 501, 503, 529].into_iter().all(is_free));
+        assert!(![408, 502, 504, 520, 522, 524, 527, 598, 599].into_iter().any(is_free));
+    }
 
     #[test]
     fn waits_are_read_in_seconds_and_milliseconds() {

@@ -30,6 +30,15 @@ impl Usage {
         self.n_input + self.n_output
     }
 
+    /// The larger of both in everything.
+    pub(super) fn most(&self, other: &Usage) -> Usage {
+        Usage {
+            n_input: self.n_input.max(other.n_input),
+            n_output: self.n_output.max(other.n_output),
+            n_pictures: self.n_pictures.max(other.n_pictures),
+        }
+    }
+
     fn add(&mut self, other: &Usage) {
         self.n_input += other.n_input;
         self.n_output += other.n_output;
@@ -159,6 +168,7 @@ impl Till {
     /// Counts everything that a ledger holds.
     pub(super) fn take_in(&mut self, ledger: &Ledger) {
         ledger.records().for_each(|record| self.paid_before(&record.usage, record.prices));
+        ledger.took().for_each(|usage| self.may_take(usage));
         ledger.doubtful().for_each(|(key, n, expected, prices)| {
             self.doubtful(key, n, expected, prices);
         });
@@ -260,7 +270,11 @@ impl Till {
     /// Counts an answer of an earlier run, whether it will be used now or not.
     pub(super) fn paid_before(&mut self, usage: &Usage, prices: Option<Prices>) {
         self.in_all.add(usage, &prices.unwrap_or(self.prices));
-        // The next one is paid at the present prices.
+        self.may_take(usage);
+    }
+
+    /// Remembers what an answer took, used or not: the next may take it, too, at the present prices.
+    pub(super) fn may_take(&mut self, usage: &Usage) {
         self.dearest = self.dearest.max(self.prices.cost(usage));
     }
 

@@ -83,11 +83,11 @@ const ENDINGS: [&str; 3] = ["clean.png", "png", "npy"];
 /// Runs of versions that kept no list of unfinished pictures are known by the names of their files,
 /// where nothing else is in the folder.
 pub fn is_for_examples(folder: &Path) -> bool {
-    if folder.join(UNFINISHED).is_file() || earlier_table(folder).is_some() {
-        return true;
-    }
     if folder.join(AttackExample::FILE).exists() {
-        return false;
+        return earlier_table(folder).is_some();
+    }
+    if folder.join(UNFINISHED).is_file() {
+        return true;
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return !folder.exists() };
     entries.filter_map(Result::ok).all(|entry| {
@@ -177,9 +177,13 @@ fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns the table of an earlier run; `None` where there is none that can be read.
+/// Returns the table of an earlier run; `None` where there is none that can be read, or one of
+/// somebody else, whose files have names that were not given here.
 fn earlier_table(folder: &Path) -> Option<Vec<AttackExample>> {
-    read_all(&folder.join(AttackExample::FILE), &ReadOptions::default()).ok()
+    let path = folder.join(AttackExample::FILE);
+    let table: Vec<AttackExample> = read_all(&path, &ReadOptions::default()).ok()?;
+    let is_ours = |row: &AttackExample| row.file.to_str().and_then(stem_of_file).is_some();
+    table.iter().all(is_ours).then_some(table)
 }
 
 /// Returns the name without its ending of a file that [`stem_of`] named: text, the attack and eight
@@ -283,8 +287,20 @@ mod tests {
     #[test]
     fn a_table_of_something_else_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("examples.csv"), "a,b\n1,2\n").unwrap();
+        let table = folder.path().join("examples.csv");
+        std::fs::write(&table, "a,b\n1,2\n").unwrap();
         assert!(!is_for_examples(folder.path()));
+        std::fs::remove_file(&table).unwrap();
+        // Also where it can be read: the pictures have names that were not given here.
+        run(folder.path(), &["pgd"], true);
+        assert!(is_for_examples(folder.path()));
+        let mut own = earlier_table(folder.path()).unwrap();
+        own[0].file = "cat-attacked.png".into();
+        write_all(&table, &own).unwrap();
+        for name in ["examples.csv", "examples.unfinished"] {
+            std::fs::write(folder.path().join(name), std::fs::read(&table).unwrap()).unwrap();
+            assert!(!is_for_examples(folder.path()), "{name}");
+        }
     }
 
     #[test]

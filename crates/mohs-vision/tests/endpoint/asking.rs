@@ -410,6 +410,30 @@ fn a_question_in_words_is_answered_and_kept() {
 }
 
 #[test]
+fn answers_that_cannot_be_used_count_at_what_they_took_and_are_three_at_most() {
+    let manners = Manners { troubles: vec![vec![Trouble::OnlyThinks; 99]], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let folder = tempfile::tempdir().unwrap();
+    let priced = EndpointEntry { price_input: 0.0, price_output: 1e6, ..entry(&server.url) };
+    let say = |entry: &EndpointEntry| {
+        let endpoint = open(entry, Some(folder.path()));
+        let reply = endpoint.say(None, "Hello", 50).unwrap();
+        (reply, endpoint.tally().doubtful_cost, server.seen().n_requests)
+    };
+    // Money for two answers of 4000 tokens each.
+    let capped = EndpointEntry { cost_cap: Some(10_000.0), ..priced.clone() };
+    for _ in 0..2 {
+        assert_eq!(say(&capped), (TextReply::TooDear, 8_000.0, 2));
+    }
+    for _ in 0..2 {
+        let (reply, cost, n_requests) = say(&priced);
+        let TextReply::GivenUp(why) = reply else { panic!("{reply:?}") };
+        assert!(why.starts_with("given up after 3 answers"), "{why}");
+        assert_eq!((cost, n_requests), (12_000.0, 3));
+    }
+}
+
+#[test]
 fn an_endpoint_that_asks_for_a_day_is_not_waited_for() {
     let pictures = world(3);
     let troubles = vec![vec![Trouble::TooMany("100000"); 6]];

@@ -1,5 +1,7 @@
 //! Asking for pictures: each is drawn once, is on disk before it is used, and is really a picture.
 
+use std::time::Duration;
+
 use mohs_data::EndpointEntry;
 use mohs_vision::endpoint::images::{self, Drawing, ImageOutcome, draw_each};
 use mohs_vision::endpoint::{Endpoint, EndpointError};
@@ -68,6 +70,40 @@ fn a_painter_that_sends_addresses_is_given_up_at_once() {
     #[expect(clippy::cast_precision_loss, reason = "one or two")]
     let cost = 0.04 * n_sent as f64;
     assert!(cost <= endpoint.spent() && endpoint.spent() < cost + 0.001);
+}
+
+#[test]
+fn what_was_drawn_beside_an_error_is_delivered() {
+    let troubles = vec![vec![Trouble::Address; 99], vec![]];
+    let thinks = Duration::from_millis(30);
+    let server = StandIn::start(&[], Manners { troubles, thinks, ..Manners::default() });
+    let folder = tempfile::tempdir().unwrap();
+    let entry = EndpointEntry { parallel: 2, ..entry(&server.url) };
+    let endpoint = Endpoint::open(&entry, None, Some(folder.path()), "all").unwrap();
+    let mut n_delivered = 0;
+    let outcome = draw_each(&endpoint, &drawings(2), |_, (outcome, _)| {
+        n_delivered += usize::from(matches!(outcome, ImageOutcome::File(_)));
+        Ok::<(), EndpointError>(())
+    });
+    assert!(matches!(outcome, Err(EndpointError::Unusable { .. })), "{outcome:?}");
+    assert_eq!(n_delivered, server.seen().paid().0);
+}
+
+#[test]
+fn a_painter_that_is_paid_by_tokens_is_asked_for_as_many_as_there_is_money_for() {
+    let server = StandIn::start(&[], Manners::default());
+    let folder = tempfile::tempdir().unwrap();
+    let entry = EndpointEntry {
+        price_input: 0.0,
+        price_output: 1e6,
+        tokens_per_picture: 100,
+        cost_cap: Some(250.0),
+        ..entry(&server.url)
+    };
+    let endpoint = Endpoint::open(&entry, None, Some(folder.path()), "all").unwrap();
+    let drawn = draw(&endpoint, &drawings(8));
+    let n_drawn = drawn.iter().filter(|(outcome, _)| matches!(outcome, ImageOutcome::File(_)));
+    assert_eq!((n_drawn.count(), server.seen().paid().0), (2, 2));
 }
 
 #[test]

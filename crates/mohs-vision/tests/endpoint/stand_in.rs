@@ -31,6 +31,8 @@ pub(crate) enum Trouble {
     WebPage,
     /// Status 200 with JSON of another kind.
     OtherJson,
+    /// Status 200 with JSON of a model that only thought, and says how much.
+    OnlyThinks,
     /// Status 200 with the address of a picture.
     Address,
     /// Status 200 with something in base 64 that is no picture.
@@ -233,6 +235,12 @@ fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
             answer(stream, "200 OK", "Content-Type: text/html\r\n", &page);
         }
         Trouble::OtherJson => answer(stream, "200 OK", "", "{\"object\": \"list\"}"),
+        Trouble::OnlyThinks => {
+            let usage = json!({ "prompt_tokens": 300, "completion_tokens": 4_000 });
+            let choice = json!({ "message": { "content": null }, "finish_reason": "length" });
+            let json = json!({ "choices": [choice], "usage": usage });
+            answer(stream, "200 OK", "", &json.to_string());
+        }
         Trouble::Address => {
             let json = "{\"data\": [{\"url\": \"https://example.org/1.png\"}]}";
             answer(stream, "200 OK", "", json);

@@ -82,8 +82,8 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of ladder in a folder, by what only that kind leaves there; `None` where
-    /// nothing was made yet.
+    /// Returns the kind of ladder in a folder, by what only that kind leaves there, or by the columns
+    /// of its tables where that is gone; `None` where nothing was made yet.
     fn of(output: &Path) -> Option<Kind> {
         if [generate::PAID, generate::PLAN].iter().any(|name| output.join(name).exists()) {
             return Some(Kind::Drawn);
@@ -91,12 +91,17 @@ impl Kind {
         if output.join(photos::LEFT_OUT).exists() {
             return Some(Kind::Photos);
         }
-        let rows = std::fs::read_dir(output.join(units::FOLDER)).ok()?.flatten();
+        let rows = std::fs::read_dir(output.join(units::FOLDER)).into_iter().flatten().flatten();
         let mut tables = rows.map(|row| row.path()).filter(|path| path.extension().is_some());
-        let text = std::fs::read_to_string(tables.next()?).ok()?;
+        let table = tables.next().unwrap_or_else(|| output.join(MADE));
+        let text = std::fs::read_to_string(table).ok()?;
         let header = text.lines().next().unwrap_or_default();
-        let is_photo = header.split(',').any(|column| column == photos::SOURCE);
-        Some(if is_photo { Kind::Photos } else { Kind::World })
+        let has = |name: &str| header.split(',').any(|column| column == name);
+        Some(match (has(photos::SOURCE), has(generate::PAINTED_BY)) {
+            (true, _) => Kind::Photos,
+            (_, true) => Kind::Drawn,
+            _ => Kind::World,
+        })
     }
 }
 
@@ -117,7 +122,8 @@ fn check_kind(output: &Path, kind: Kind) -> Result<(), CliError> {
 /// Makes the folders of a ladder; refuses a folder that holds something else.
 fn make_folders(output: &Path, kind: Kind, names: &[&str]) -> Result<(), CliError> {
     check_kind(output, kind)?;
-    if !folder::is_empty(output) && !output.join(units::FOLDER).is_dir() {
+    let is_begun = output.join(units::FOLDER).is_dir() || Kind::of(output) == Some(kind);
+    if !folder::is_empty(output) && !is_begun {
         return Err(CliError::input(format!("`{}` is not empty and no ladder", output.display()))
             .hint("name a new folder, or one in which a ladder was begun; nothing was written"));
     }
@@ -172,9 +178,18 @@ fn write_tables(output: &Path, made: &[Stimulus]) -> Result<usize, CliError> {
     Ok(used.len())
 }
 
-/// Writes the tables and says what to do next, if there is anything to look at.
-fn finish(output: &Path, made: &[Stimulus], n_new: usize, ui: &Ui) -> Result<(), CliError> {
+/// Writes the tables, removes what these do not list any more, and says what to do next, if there is
+/// anything to look at.
+fn finish(
+    output: &Path,
+    made: &[Stimulus],
+    n_new: usize,
+    unlisted: &[PathBuf],
+    ui: &Ui,
+) -> Result<(), CliError> {
     let n_used = write_tables(output, made)?;
+    // Only now: no table names a picture that is gone, whenever a run ends.
+    remove(output, unlisted, ui);
     if made.is_empty() {
         ui.say("No picture was made.");
         return Ok(());
@@ -209,9 +224,8 @@ const SHOWN_SIDE: u32 = 128;
 /// Writes one sheet per attribute, and removes those of attributes that have no rows any more.
 fn write_sheets(output: &Path, rows: &[(String, SheetRow)]) -> Result<(), CliError> {
     let attributes: BTreeSet<&str> = rows.iter().map(|(attribute, _)| attribute.as_str()).collect();
-    let path_of = |attribute: &str| output.join("contact").join(plain_name(attribute) + ".png");
     for gone in Attribute::ALL.iter().filter(|own| !attributes.contains(own.name())) {
-        let _ = std::fs::remove_file(path_of(gone.name()));
+        let _ = std::fs::remove_file(sheet_of(output, gone.name()));
     }
     for attribute in attributes {
         let own = rows.iter().filter(|(other, _)| other == attribute).map(|(_, row)| row);
@@ -226,10 +240,14 @@ fn write_sheets(output: &Path, rows: &[(String, SheetRow)]) -> Result<(), CliErr
             named.push(NamedRow { name: row.name.clone(), pictures });
         }
         if named.iter().any(|row| !row.pictures.is_empty()) {
-            atomic::write_file(&path_of(attribute), &named_sheet(&named).to_png())?;
+            atomic::write_file(&sheet_of(output, attribute), &named_sheet(&named).to_png())?;
         }
     }
     Ok(())
+}
+
+fn sheet_of(output: &Path, attribute: &str) -> PathBuf {
+    output.join("contact").join(plain_name(attribute) + ".png")
 }
 
 /// Step and level of a picture.
@@ -239,18 +257,18 @@ fn caption(stimulus: &Stimulus) -> String {
     format!("{step} {level}").trim().to_owned()
 }
 
-/// Removes the pictures and masks of an earlier run that are not among those of this one, except
-/// those that `is_kept`; returns how many pictures that are.
+/// Returns the pictures and masks of an earlier run that are not among those of this one, except
+/// those that `is_kept`, and the sheets of attributes that are gone.
 ///
-/// Only what `made.csv` lists was made here, and only in these two folders.
-fn remove_unlisted(
+/// Only what `made.csv` lists was made here, and only in these folders.
+fn unlisted(
     output: &Path,
     made: &[Stimulus],
     is_kept: impl Fn(&Stimulus) -> bool,
-) -> Result<usize, CliError> {
+) -> Result<Vec<PathBuf>, CliError> {
     let table = output.join(MADE);
     if !table.is_file() {
-        return Ok(0);
+        return Ok(Vec::new());
     }
     let files = |stimuli: &[Stimulus]| -> BTreeSet<PathBuf> {
         let of = |stimulus: &Stimulus| [Some(stimulus.file.clone()), stimulus.mask.clone()];
@@ -262,28 +280,36 @@ fn remove_unlisted(
         ["stimuli", "masks"].iter().any(|folder| file.parent() == Some(Path::new(folder)))
     };
     let kept = files(made);
+    let attributes = |stimuli: &[Stimulus]| -> BTreeSet<String> {
+        stimuli.iter().filter_map(|stimulus| stimulus.attribute.clone()).collect()
+    };
+    let sheets = &attributes(&earlier) - &attributes(made);
+    let sheets = sheets.iter().map(|attribute| sheet_of(Path::new(""), attribute));
+    let earlier = files(&earlier);
+    let gone = earlier.difference(&kept).filter(|file| own(file)).cloned();
+    Ok(gone.chain(sheets).collect())
+}
+
+/// Removes pictures and masks of an earlier run, and says how many pictures.
+fn remove(output: &Path, files: &[PathBuf], ui: &Ui) {
     let mut n_removed = 0;
-    for file in files(&earlier).difference(&kept).filter(|file| own(file)) {
+    for file in files {
         let is_removed = std::fs::remove_file(output.join(file)).is_ok();
         n_removed += usize::from(is_removed && file.starts_with("stimuli"));
     }
-    Ok(n_removed)
-}
-
-/// Says which decisions of a review do not hold any more.
-fn say_forgotten(n_forgotten: usize, ui: &Ui) {
-    if 0 < n_forgotten {
+    if 0 < n_removed {
         ui.say(&format!(
-            "pictures that were looked at and are others now: {n_forgotten}; `mohs ladder review` asks again"
+            "{n_removed} pictures of an earlier run are not part of this one: removed"
         ));
     }
 }
 
-/// Says what was removed.
-fn say_removed(n_removed: usize, ui: &Ui) {
-    if 0 < n_removed {
+/// Says which decisions of a review do not hold any more.
+fn say_forgotten(verdicts: units::Verdicts, ui: &Ui) {
+    let n_forgotten = verdicts.n_taken_back();
+    if 0 < n_forgotten {
         ui.say(&format!(
-            "{n_removed} pictures of an earlier run are not part of this one: removed"
+            "pictures that were looked at and are others now: {n_forgotten}; `mohs ladder review` asks again"
         ));
     }
 }

@@ -79,6 +79,19 @@ fn pictures_that_are_others_now_are_drawn_again_and_asked_about_again() {
     );
     let said = build("1");
     assert!(said.contains("8 pictures, 0 of them new, 1 more are rejected"), "{said}");
+    // Taken back before the picture is replaced, whatever ends the run.
+    let args = ["ladder", "build", "world", "rungs", "--scenes", "1", "--size", "48"];
+    let which = ["--classes", "mug", "--attributes", "size", "--seed", "3"];
+    std::fs::remove_file(place.path("rungs/contact/size.png")).unwrap();
+    std::fs::create_dir_all(place.path("rungs/contact/size.png/in the way")).unwrap();
+    assert_ne!(place.run(&[&args[..], &which[..]].concat()).code(), 0);
+    assert_ne!(place.bytes("rungs/stimuli/mug-size-01-5.png"), first);
+    assert!(place.read("rungs/review.csv").contains("mug-size-01-5,undecided,"));
+    std::fs::remove_dir_all(place.path("rungs/contact/size.png")).unwrap();
+    place.write(
+        "rungs/review.csv",
+        "stimulus,verdict,reason,reviewed_at_ms,reviews_version\nmug-size-01-5,rejected,,7,1\n",
+    );
     let said = build("2");
     assert!(said.contains("looked at and are others now: 1;"), "{said}");
     assert!(said.contains("9 pictures, 9 of them new"), "{said}");
@@ -194,6 +207,37 @@ fn a_narrower_run_takes_away_what_it_no_longer_lists() {
     let again = place.run(&[&PHOTOS[..], &["--attributes", "lighting"]].concat()).ok();
     assert!(again.stderr().contains("27 pictures, 0 of them new"), "{}", again.all());
     assert!(!again.stderr().contains("of an earlier run"), "{}", again.all());
+}
+
+#[test]
+fn no_picture_is_taken_away_before_the_tables_are_without_it() {
+    let place = Place::new();
+    let build = |classes: &str| {
+        let args = ["ladder", "build", "world", "rungs", "--scenes", "1", "--size", "48"];
+        place.run(&[&args[..], &["--attributes", "size", "--classes", classes]].concat())
+    };
+    build("mug,bird").ok();
+    // A table that cannot be written.
+    std::fs::remove_file(place.path("rungs/stimuli.csv")).unwrap();
+    std::fs::create_dir_all(place.path("rungs/stimuli.csv/in the way")).unwrap();
+    assert_ne!(build("mug").code(), 0);
+    assert!(place.path("rungs/stimuli/bird-size-01-1.png").exists());
+}
+
+#[test]
+fn a_ladder_goes_on_without_the_folder_of_what_was_finished() {
+    let place = Place::new();
+    photos(&place);
+    let world = ["ladder", "build", "world", "rungs", "--classes", "mug", "--size", "48"];
+    let world = [&world[..], &["--scenes", "1", "--attributes", "size"]].concat();
+    place.run(&world).ok();
+    let table = place.read("rungs/stimuli.csv");
+    std::fs::remove_dir_all(place.path("rungs/.ladder")).unwrap();
+    let ran = place.run(&PHOTOS);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    assert!(ran.stderr().contains("`rungs` holds a ladder of the built-in world"), "{}", ran.all());
+    place.run(&world).ok();
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
 }
 
 #[test]

@@ -36,10 +36,16 @@ fn place(url: &str, more: &str) -> Place {
 }
 
 fn generate(place: &Place, more: &[&str]) -> Ran {
+    generate_with(place, KEY, more)
+}
+
+fn generate_with(place: &Place, key: &str, more: &[&str]) -> Ran {
     place.run_where(&[&ARGS[..], more].concat(), |command| {
-        command.env("MOHS_TEST_KEY", KEY);
+        command.env("MOHS_TEST_KEY", key);
     })
 }
+
+const REVIEW: &str = "stimulus,verdict,reason,reviewed_at_ms,reviews_version\n";
 
 /// Lines of all ledgers.
 fn paid(place: &Place) -> Vec<String> {
@@ -342,6 +348,22 @@ fn a_writer_that_only_babbles_ends_the_run_before_anything_is_drawn() {
 }
 
 #[test]
+fn a_writer_that_only_thinks_is_given_up_over_runs_and_counts_at_what_it_took() {
+    let manners = Manners { troubles: vec![vec![Trouble::OnlyThinks; 99]], ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "max_cost = 5");
+    for _ in 0..2 {
+        let ran = generate(&place, &[]);
+        assert_eq!(ran.code(), 3, "{}", ran.all());
+        assert!(ran.stderr().contains("given up after 3 answers"), "{}", ran.all());
+        assert!(ran.stderr().contains("the same again asks nothing"), "{}", ran.all());
+        // 300 and 4000 tokens at 10 a million, three times.
+        assert!(ran.stderr().contains("and up to 0.1290 for these tries"), "{}", ran.all());
+        assert_eq!(server.seen().n_requests, 3);
+    }
+}
+
+#[test]
 fn the_cap_holds_for_writer_and_painter_together_and_over_runs() {
     let server = StandIn::start(&[], Manners::default());
     // Seven answers of the writer cost 0.00304 each; the rest is enough for ten pictures.
@@ -541,4 +563,131 @@ fn a_drawn_ladder_is_not_built_into_a_ladder_of_another_kind() {
     let ran = place.run(&world);
     assert_eq!(ran.code(), 2, "{}", ran.all());
     assert!(ran.stderr().contains("`rungs` holds a drawn ladder"), "{}", ran.all());
+}
+
+#[test]
+fn a_run_that_ends_early_leaves_every_picture_there_is_in_the_tables() {
+    let manners = Manners { key: Some(KEY), ..Manners::default() };
+    let server = StandIn::start(&[], manners);
+    let place = place(&server.url, "max_cost = 5");
+    generate(&place, &[]).ok();
+    let table = place.read("rungs/stimuli.csv");
+    // The first of all is to be drawn anew, and the key is not taken any more.
+    let first = "mug-position-1-01";
+    place.write("rungs/review.csv", format!("{REVIEW}{first},rejected,,1,1\n"));
+    let ran = generate_with(&place, "expired", &[]);
+    assert_eq!(ran.code(), 2, "{}", ran.all());
+    let counts = BTreeMap::from([("drawn".to_owned(), 35), ("not-asked".to_owned(), 1)]);
+    assert_eq!(outcomes(&place), counts);
+    let others: Vec<&str> = table.lines().filter(|line| !line.starts_with(first)).collect();
+    let now = place.read("rungs/stimuli.csv");
+    assert_eq!(now.lines().collect::<Vec<_>>(), others);
+    // Nor is anything lost where nothing of it can be made.
+    place.write("rungs/review.csv", REVIEW);
+    let prompts = place.read("rungs/prompts.csv").replacen("A photo", "A shot", 1);
+    place.write("rungs/prompts.csv", prompts);
+    assert_eq!(generate_with(&place, "expired", &[]).code(), 2);
+    assert_eq!(place.read("rungs/stimuli.csv").lines().count(), N_PICTURES);
+}
+
+#[test]
+fn a_whole_ladder_needs_no_key_and_a_dry_run_leaves_everything_as_it_is() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 5");
+    generate(&place, &[]).ok();
+    let table = place.read("rungs/stimuli.csv");
+    let without_key = place.run_where(&ARGS, |command| {
+        command.env_remove("MOHS_TEST_KEY");
+    });
+    assert_eq!(without_key.code(), 0, "{}", without_key.all());
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
+    // Half a line of a run that is going on, and a painter that was never asked.
+    let entries = std::fs::read_dir(place.path("rungs/paid")).unwrap().flatten();
+    let is_ledger = |path: &std::path::PathBuf| path.to_string_lossy().contains(".painter.answers");
+    let ledger = entries.map(|entry| entry.path()).find(is_ledger).unwrap();
+    let mut file = std::fs::OpenOptions::new().append(true).open(&ledger).unwrap();
+    file.lock().unwrap();
+    std::io::Write::write_all(&mut file, b"half a line").unwrap();
+    let files = || {
+        let entries = std::fs::read_dir(place.path("rungs/paid")).unwrap().flatten();
+        entries.map(|entry| (entry.path(), entry.metadata().unwrap().len())).collect()
+    };
+    let before: BTreeMap<_, _> = files();
+    let dry = generate(&place, &["--dry-run"]).ok();
+    assert!(dry.stdout().contains("About 0.00 in all"), "{}", dry.all());
+    let config = place.read("draw.toml").replace("\"brush\"", "\"roller\"");
+    place.write("draw.toml", config);
+    let dry = generate(&place, &["--dry-run"]).ok();
+    assert!(dry.stdout().contains("About 1.44 in all"), "{}", dry.all());
+    assert_eq!(files(), before);
+}
+
+#[test]
+fn the_cap_of_a_painter_holds_below_that_of_both() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 5");
+    let capped = "price_picture = 0.04\ncost_cap = 0.2";
+    place.write("draw.toml", place.read("draw.toml").replace("price_picture = 0.04", capped));
+    let ran = generate(&place, &[]);
+    assert_eq!(ran.code(), 1, "{}", ran.all());
+    assert_eq!(outcomes(&place)["drawn"], 5);
+}
+
+#[test]
+fn a_picture_that_is_another_one_now_loses_its_verdict() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 5");
+    generate(&place, &[]).ok();
+    let rows = "mug-position-1-01,accepted,,1,1\nmug-position-2-01,accepted,,1,1\n";
+    place.write("rungs/review.csv", format!("{REVIEW}{rows}"));
+    let prompts = place.read("rungs/prompts.csv").replacen("A photo", "A shot", 1);
+    place.write("rungs/prompts.csv", prompts);
+    let ran = generate(&place, &[]).ok();
+    assert!(ran.stderr().contains("looked at and are others now: 1;"), "{}", ran.all());
+    let review = place.read("rungs/review.csv");
+    assert!(review.contains("mug-position-1-01,undecided,the picture was drawn anew"), "{review}");
+    assert!(!review.contains("mug-position-2-01,undecided"), "{review}");
+    let ran = generate(&place, &[]).ok();
+    assert!(!ran.stderr().contains("others now"), "{}", ran.all());
+}
+
+#[test]
+fn a_narrower_plan_takes_away_what_it_has_no_place_for() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 5");
+    generate(&place, &[]).ok();
+    let plan = place.read("rungs/plan.toml").replace("    \"bird\",\n", "");
+    let (viewpoint, plan) = (plan.rfind("[[attribute]]").unwrap(), plan);
+    place.write("rungs/plan.toml", &plan[..viewpoint]);
+    let prompts = place.read("rungs/prompts.csv");
+    let is_left = |line: &&str| !line.starts_with("bird") && !line.contains(",viewpoint,");
+    let left: Vec<&str> = prompts.lines().filter(is_left).collect();
+    place.write("rungs/prompts.csv", left.join("\n") + "\n");
+    let ran = generate(&place, &[]).ok();
+    assert!(ran.stderr().contains("27 pictures of an earlier run"), "{}", ran.all());
+    assert!(!place.path("rungs/contact/viewpoint.png").exists());
+    assert!(place.path("rungs/contact/position.png").exists());
+    let pictures = std::fs::read_dir(place.path("rungs/stimuli")).unwrap();
+    assert_eq!(pictures.count(), N_PICTURES / 4);
+}
+
+#[test]
+fn a_plan_by_hand_and_a_ladder_without_its_empty_folder_are_ladders() {
+    let server = StandIn::start(&[], Manners::default());
+    let place = place(&server.url, "max_cost = 5");
+    generate(&place, &["--plan-only"]).ok();
+    let plan = place.read("rungs/plan.toml");
+    std::fs::remove_dir_all(place.path("rungs")).unwrap();
+    std::fs::create_dir(place.path("rungs")).unwrap();
+    place.write("rungs/plan.toml", plan);
+    let config =
+        place.read("draw.toml").replace("max_cost", "template = \"{class}: {value}\"\nmax_cost");
+    let (before, after) = config.split_once("[writer]").unwrap();
+    let (_, painter) = after.split_once("[painter]").unwrap();
+    place.write("draw.toml", format!("{before}[painter]{painter}"));
+    generate(&place, &[]).ok();
+    let table = place.read("rungs/stimuli.csv");
+    std::fs::remove_dir_all(place.path("rungs/.ladder")).unwrap();
+    generate(&place, &[]).ok();
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
 }

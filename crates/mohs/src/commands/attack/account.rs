@@ -106,6 +106,10 @@ impl Account {
         });
         let key = (model, place.unwrap_or(usize::MAX));
         self.lines.entry(key).or_default().add(row);
+        self.note_failure(row);
+    }
+
+    fn note_failure(&mut self, row: &MinEpsilon) {
         if let Search::Failed(reason) = &row.search {
             let first = row.stimulus.to_string();
             self.failures.entry(reason.to_string()).or_insert((0, first)).0 += 1;
@@ -115,6 +119,7 @@ impl Account {
     pub(super) fn add_corrected(&mut self, row: &MinEpsilon) {
         let name = format!("{} {}", row.model, row.attack);
         self.corrected.entry(name).or_default().add(row);
+        self.note_failure(row);
     }
 
     pub(super) fn count(&mut self, tally: Tally) {
@@ -344,5 +349,47 @@ pub(super) fn list(format: Format) -> Result<String, CliError> {
             }
             Ok(text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mohs_data::{Extra, FailureReason, Goal, How, Norm};
+
+    use super::*;
+
+    #[test]
+    fn a_correction_that_failed_is_complained_about() {
+        let mut account = Account {
+            attacks: Vec::new(),
+            models: Vec::new(),
+            lines: BTreeMap::new(),
+            corrected: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            tally: Tally::default(),
+            took: Duration::ZERO,
+            seed: 1,
+            engine: String::new(),
+            output: String::new(),
+        };
+        assert!(account.complaint().is_none());
+        account.add_corrected(&MinEpsilon {
+            model: "m".into(),
+            stimulus: "s".into(),
+            attack: "fgsm".into(),
+            norm: Norm::Linf,
+            goal: Goal::Correct,
+            settings: "".into(),
+            label: "mug".into(),
+            clean: Some("cup".into()),
+            search: Search::Failed(FailureReason::new("no number")),
+            how: How::Exact,
+            fast: None,
+            n_forward: 1,
+            n_gradient: 1,
+            flags: Vec::new(),
+            extra: Extra::default(),
+        });
+        assert!(account.complaint().is_some());
     }
 }

@@ -5,7 +5,7 @@
 //! is in `paid/` before it is used, so that a run that was killed goes on and pays for nothing
 //! twice. What cannot be drawn is a row of `pictures.csv` that says why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use mohs_data::format::{ReadOptions, read_all, read_stimuli, write_all};
@@ -17,15 +17,17 @@ use mohs_vision::commission::{
     CommissionError, PromptCell, Remedy, Slot, Unwritten, Work, cells_without_prompts, estimate,
     fill_template, propose, slots, write_prompts, writer_entry,
 };
-use mohs_vision::endpoint::images::{Drawing, ImageOutcome, draw_each};
+use mohs_vision::endpoint::images::{self, Drawing, ImageOutcome, draw_each};
 use mohs_vision::endpoint::{Endpoint, EndpointError, Paid, Secret, paid_in, remove_empty_ledgers};
 use mohs_vision::labels;
 use mohs_vision::stimulus::sha256;
 
 use super::account::{self, Entry, Outcome};
 use super::photos::file_name;
+use super::units::Verdicts;
 use super::{
-    Kind, MADE, REVIEW, SheetRow, check_kind, finish, make_folders, remove_empty, write_sheets,
+    Kind, MADE, REVIEW, SheetRow, check_kind, finish, make_folders, remove_empty, say_forgotten,
+    unlisted, write_sheets,
 };
 use crate::endpoint_key;
 use crate::error::CliError;
@@ -63,6 +65,8 @@ pub(crate) struct GenerateArgs {
 pub(super) const PLAN: &str = "plan.toml";
 const PROMPTS: &str = "prompts.csv";
 pub(super) const PAID: &str = "paid";
+/// The column of the stimuli that only drawn ones have.
+pub(super) const PAINTED_BY: &str = "painter";
 /// What the ledgers of the two are called.
 const WRITER: &str = "writer";
 const PAINTER: &str = "painter";
@@ -85,17 +89,13 @@ struct Keys {
 
 pub(super) fn run(args: &GenerateArgs, ui: &Ui) -> Result<(), CliError> {
     let mut desk = Desk::open(args)?;
-    let has_paid = args.output.join(PAID).is_dir();
-    // Only to look into the ledgers: nobody is asked, so no key is needed.
-    let ledger = has_paid.then(|| args.output.join(PAID));
     let lines = {
         let commission = &desk.commission;
-        let writer = commission
-            .writer
-            .as_ref()
-            .map(|entry| Endpoint::open(&writer_entry(entry), None, ledger.as_deref(), WRITER));
+        let ledger = args.output.join(PAID);
+        let writer = commission.writer.as_ref();
+        let writer = writer.map(|entry| Endpoint::look(&writer_entry(entry), &ledger));
         let writer = writer.transpose()?;
-        let painter = Endpoint::open(&commission.painter, None, ledger.as_deref(), PAINTER)?;
+        let painter = Endpoint::look(&commission.painter, &ledger)?;
         estimate(&Work {
             commission,
             classes: &desk.classes,
@@ -118,7 +118,8 @@ pub(super) fn run(args: &GenerateArgs, ui: &Ui) -> Result<(), CliError> {
             .hint("give `max_cost` in the config, or --yes to pay what it costs"));
     }
     // A key that is missing is said before anything is made.
-    let keys = desk.keys()?;
+    let [.., pictures] = &lines;
+    let keys = desk.keys(0 < pictures.n_asked())?;
     make_folders(&args.output, Kind::Drawn, &[PAID])?;
     let ran = desk.run(keys, ui);
     let paid = args.output.join(PAID);
@@ -180,7 +181,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Reads the keys of those who have something to do.
-    fn keys(&self) -> Result<Keys, CliError> {
+    fn keys(&self, will_draw: bool) -> Result<Keys, CliError> {
         let is_written = self.plan.as_ref().is_some_and(|plan| {
             self.commission.template.is_some()
                 || cells_without_prompts(plan, &self.prompts).is_empty()
@@ -196,9 +197,9 @@ impl<'a> Desk<'a> {
                     )));
             }
         };
-        let painter = match self.args.plan_only {
-            true => None,
-            false => endpoint_key::read(&self.commission.painter, PAINTER)?,
+        let painter = match will_draw && !self.args.plan_only {
+            true => endpoint_key::read(&self.commission.painter, PAINTER)?,
+            false => None,
         };
         Ok(Keys { writer, painter })
     }
@@ -283,8 +284,7 @@ impl<'a> Desk<'a> {
         let Some(plan) = &self.plan else { return Ok(()) };
         let slots = slots(plan, &self.prompts, self.commission.per_level);
         let mut entries = Vec::with_capacity(slots.len());
-        let mut drawings: Vec<Drawing> = Vec::new();
-        let mut drawn_for = Vec::new();
+        let mut wanted: Vec<(usize, Drawing)> = Vec::new();
         for slot in slots {
             let redraw = slot.redraw(&self.rejected, self.commission.redraws);
             let mut entry = self.entry(&slot, redraw.unwrap_or(self.commission.redraws));
@@ -301,36 +301,52 @@ impl<'a> Desk<'a> {
                     let why = cell.map_or("prompts.csv has none", |cell| cell.why.text.as_str());
                     entry.outcome = Outcome::Failed(format!("no prompt: {why}"));
                 }
-                Some(Some(drawing)) => {
-                    drawn_for.push(entries.len());
-                    drawings.push(drawing);
-                }
+                Some(Some(drawing)) => wanted.push((entries.len(), drawing)),
             }
             entries.push(entry);
         }
+        // What is known first: it is in the tables whatever ends the run.
+        wanted.sort_by_cached_key(|(_, drawing)| !painter.knows(&images::key(painter, drawing)));
+        let (drawn_for, drawings): (Vec<usize>, Vec<Drawing>) = wanted.into_iter().unzip();
+        let replaced = Replaced {
+            files: self.made_before()?.into_iter().map(|one| (one.id, one.file)).collect(),
+            verdicts: Verdicts::new(self.args.output.join(REVIEW)),
+        };
         let bar = ui.progress_of_images(drawings.len(), "drawing pictures");
         let (mut n_new, mut n_given_up) = (0, 0);
         let delivered = draw_each(painter, &drawings, |idx, (outcome, is_known)| {
             bar.inc(1);
             let entry: &mut Entry = &mut entries[drawn_for[idx]];
             n_given_up += usize::from(matches!(outcome, ImageOutcome::GivenUp(_)));
-            entry.outcome = self.placed(entry, outcome)?;
+            entry.outcome = self.placed(entry, outcome, &replaced)?;
             n_new += usize::from(!is_known && matches!(entry.outcome, Outcome::Drawn { .. }));
             Ok::<(), Ended>(())
         });
         bar.finish_and_clear();
+        let ended = match delivered {
+            Ok(()) => None,
+            Err(Ended::ByPainter(error)) => Some(error),
+            // The tables would be without what was not delivered.
+            Err(Ended::Here(error)) => return Err(error),
+        };
         account::write(&self.args.output.join("pictures.csv"), &entries)?;
         let made = self.made(&entries)?;
-        if 0 < n_new || !self.args.output.join("stimuli.csv").is_file() {
+        let unlisted = match ended {
+            None => self.unlisted(&made, &entries)?,
+            Some(_) => Vec::new(),
+        };
+        let has_table = self.args.output.join("stimuli.csv").is_file();
+        if 0 < n_new + unlisted.len() || !has_table {
             write_sheets(&self.args.output, &sheets(&made, &self.rejected))?;
         }
-        finish(&self.args.output, &made, n_new, ui)?;
+        say_forgotten(replaced.verdicts, ui);
+        finish(&self.args.output, &made, n_new, &unlisted, ui)?;
         ui.say(&purse.told()?);
-        let useless = match delivered {
-            Ok(()) => None,
-            Err(Ended::ByPainter(error @ EndpointError::Unusable { .. })) => Some(error),
-            Err(Ended::ByPainter(error)) => return Err(error.into()),
-            Err(Ended::Here(error)) => return Err(error),
+        let useless = match ended {
+            Some(error) if !matches!(error, EndpointError::Unusable { .. }) => {
+                return Err(error.into());
+            }
+            useless => useless,
         };
         let n_of = |is: fn(&Outcome) -> bool| entries.iter().filter(|e| is(&e.outcome)).count();
         let n_failed =
@@ -356,7 +372,12 @@ impl<'a> Desk<'a> {
     }
 
     /// Gives a picture that was drawn its place among the stimuli.
-    fn placed(&self, entry: &Entry, outcome: ImageOutcome) -> Result<Outcome, CliError> {
+    fn placed(
+        &self,
+        entry: &Entry,
+        outcome: ImageOutcome,
+        replaced: &Replaced,
+    ) -> Result<Outcome, CliError> {
         let kept = match outcome {
             ImageOutcome::File(kept) => kept,
             ImageOutcome::Refused(why) => return Ok(Outcome::Refused(why)),
@@ -372,8 +393,29 @@ impl<'a> Desk<'a> {
         let ending = kept.extension().unwrap_or_default().to_string_lossy().into_owned();
         let file = PathBuf::from("stimuli")
             .join(format!("{}.{ending}", file_name(entry.stimulus.as_str())));
+        // Another painter may send files with another ending.
+        let before = self.args.output.join(replaced.files.get(&entry.stimulus).unwrap_or(&file));
+        replaced.verdicts.before_replacing(&before, &entry.stimulus, &bytes)?;
         place(&kept, &self.args.output.join(&file))?;
         Ok(Outcome::Drawn { file, sha256: sha256(&bytes) })
+    }
+
+    /// Pictures of an earlier run that this plan has no place for, or another file; those of places
+    /// for which nothing could be drawn now stay.
+    fn unlisted(&self, made: &[Stimulus], entries: &[Entry]) -> Result<Vec<PathBuf>, CliError> {
+        let is_open = |entry: &&Entry| !matches!(entry.outcome, Outcome::Drawn { .. });
+        let open = entries.iter().filter(is_open).map(|entry| &entry.stimulus);
+        let open: BTreeSet<&StimulusId> = open.collect();
+        unlisted(&self.args.output, made, |earlier| open.contains(&earlier.id))
+    }
+
+    /// What earlier runs made.
+    fn made_before(&self) -> Result<Vec<Stimulus>, CliError> {
+        let path = self.args.output.join(MADE);
+        Ok(match path.is_file() {
+            true => read_stimuli(&path, &ReadOptions::default())?,
+            false => Vec::new(),
+        })
     }
 
     /// The pictures there are: those of this plan, and those that were rejected before.
@@ -392,22 +434,18 @@ impl<'a> Desk<'a> {
                 extra: Extra::from_pairs([
                     ("step", entry.step.to_string()),
                     ("prompt", entry.prompt.clone()),
-                    ("painter", entry.model.clone()),
+                    (PAINTED_BY, entry.model.clone()),
                     ("seed", entry.seed.map(|seed| seed.to_string()).unwrap_or_default()),
                 ]),
             })
         };
         let mut made: Vec<Stimulus> = entries.iter().filter_map(stimulus).collect();
-        let path = self.args.output.join(MADE);
-        if path.is_file() {
-            let ids: BTreeSet<StimulusId> = made.iter().map(|one| one.id.clone()).collect();
-            let is_kept = |one: &Stimulus| {
-                let is_there = self.args.output.join(&one.file).is_file();
-                self.rejected.contains(&one.id) && !ids.contains(&one.id) && is_there
-            };
-            let before = read_stimuli(&path, &ReadOptions::default())?;
-            made.extend(before.into_iter().filter(is_kept));
-        }
+        let ids: BTreeSet<StimulusId> = made.iter().map(|one| one.id.clone()).collect();
+        let is_kept = |one: &Stimulus| {
+            let is_there = self.args.output.join(&one.file).is_file();
+            self.rejected.contains(&one.id) && !ids.contains(&one.id) && is_there
+        };
+        made.extend(self.made_before()?.into_iter().filter(is_kept));
         Ok(made)
     }
 }
@@ -454,7 +492,9 @@ impl Purse<'_> {
         if let (Some(cap), Some(endpoint), true) = (self.commission.max_cost, endpoint, is_paid) {
             // Its cap is about its own ledgers.
             let others = paid_for(self.folder, self.commission)?.spent() - endpoint.spent();
-            endpoint.set_cap((cap - others).max(0.0));
+            let left = (cap - others).max(0.0);
+            let own = entry.and_then(|entry| entry.cost_cap);
+            endpoint.set_cap(own.map_or(left, |own| own.min(left)));
         }
         Ok(())
     }
@@ -488,6 +528,12 @@ impl Unwritable {
     fn new(cell: &PromptCell<'_>, why: Unwritten) -> Self {
         Self { class: cell.class.to_owned(), attribute: cell.attribute.name.clone(), why }
     }
+}
+
+/// What earlier runs made, and what somebody decided about it.
+struct Replaced {
+    files: BTreeMap<StimulusId, PathBuf>,
+    verdicts: Verdicts,
 }
 
 /// What ended the drawing.

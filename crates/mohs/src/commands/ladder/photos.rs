@@ -14,10 +14,10 @@ use mohs_vision::stimulus::sha256;
 use mohs_vision::world::Attribute;
 use rayon::prelude::*;
 
-use super::units::{self, Made};
+use super::units::{self, Made, Verdicts};
 use super::{
     Kind, REVIEW, SHOWN_SIDE, SheetRow, finish, make_folders, once, parse_attribute, remove_empty,
-    remove_unlisted, say_forgotten, say_removed, write_sheets,
+    say_forgotten, unlisted, write_sheets,
 };
 use crate::commands::eval::quoted;
 use crate::error::CliError;
@@ -82,8 +82,6 @@ struct Built {
     rows: Vec<(String, SheetRow)>,
     left_out: Vec<(Attribute, Unfit)>,
     n_made: usize,
-    /// Stimuli whose picture is another one than before.
-    redrawn: Vec<StimulusId>,
     /// What is to be said of the mask, if it reaches all four sides of the frame.
     all_around: Option<String>,
 }
@@ -99,14 +97,15 @@ pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
     check_attributes(&attributes)?;
     make_folders(&args.output, Kind::Photos, &["masks"])?;
     let folder = folder_of_stimuli(&args.stimuli);
+    let verdicts = Verdicts::new(args.output.join(REVIEW));
     let bar = ui.progress(sources.len() * attributes.len(), "making pictures harder");
     let built: Vec<Result<Built, CliError>> = sources
         .par_iter()
-        .map(|source| build(args, &folder, source, &attributes, &|| bar.inc(1)))
+        .map(|source| build(args, &folder, source, &attributes, &verdicts, &|| bar.inc(1)))
         .collect();
     bar.finish_and_clear();
     let mut failed = Vec::new();
-    let (mut rows, mut redrawn, mut n_made) = (Vec::new(), Vec::new(), 0);
+    let (mut rows, mut n_made) = (Vec::new(), 0);
     let mut left_out = "stimulus,attribute,reason\n".to_owned();
     for (source, built) in sources.iter().zip(built) {
         match built {
@@ -120,7 +119,6 @@ pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
                     left_out.push_str(&format!("{id},{attribute},{reason}\n"));
                 }
                 rows.extend(built.rows);
-                redrawn.extend(built.redrawn);
             }
             Err(error) => failed.push((source, error)),
         }
@@ -133,15 +131,14 @@ pub(super) fn run(args: &PhotosArgs, ui: &Ui) -> Result<(), CliError> {
         let source = made.extra.get(SOURCE);
         failed.iter().any(|(photo, _)| source == Some(photo.id.as_str()))
     };
-    let n_removed = remove_unlisted(&args.output, &stimuli, has_failed)?;
+    let unlisted = unlisted(&args.output, &stimuli, has_failed)?;
     let left_out = match left_out.lines().count() - 1 {
         0 => String::new(),
         n => format!(", {n} series left out: left-out.csv says why"),
     };
     ui.say(&format!("seed {}{left_out}", args.seed));
-    say_removed(n_removed, ui);
-    say_forgotten(units::forget_verdicts(&args.output.join(REVIEW), &redrawn)?, ui);
-    finish(&args.output, &stimuli, n_made, ui)?;
+    say_forgotten(verdicts, ui);
+    finish(&args.output, &stimuli, n_made, &unlisted, ui)?;
     remove_empty(&args.output);
     if let Some(error) = complaint(&failed, sources.len()) {
         return Err(error);
@@ -182,6 +179,7 @@ fn build(
     folder: &Path,
     source: &Stimulus,
     attributes: &[Attribute],
+    verdicts: &Verdicts,
     done: &dyn Fn(),
 ) -> Result<Built, CliError> {
     let picture_path = folder.join(&source.file);
@@ -203,8 +201,8 @@ fn build(
             args.max_side, args.seed, source.id, source.label
         );
         let mut unfit = None;
-        let units::Unit { stimuli, n_made, redrawn } =
-            units::rows(&args.output, &everything, || {
+        let units::Unit { stimuli, n_made } =
+            units::rows(&args.output, &everything, verdicts, || {
                 let photo = match photo.get() {
                     Some(photo) => photo,
                     None => {
@@ -222,7 +220,6 @@ fn build(
             })?;
         done();
         built.n_made += n_made;
-        built.redrawn.extend(redrawn);
         if let Some(reason) = unfit {
             built.left_out.push((attribute, reason));
             continue;

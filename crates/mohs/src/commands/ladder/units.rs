@@ -3,8 +3,12 @@
 //! A unit has a key made of everything that changes its pictures. When all of its pictures are on
 //! disk, its rows are written under the key; a run that finds them makes nothing again. Whatever
 //! was cut off in between is made anew, and so is a unit whose pictures another run has written over.
+//!
+//! Before a picture is replaced by another one, what somebody decided about it is taken back
+//! ([`Verdicts`]): a run that ends in between leaves no decision about a picture nobody has seen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use mohs_data::format::{ReadOptions, atomic, read_stimuli, write_all};
 use mohs_data::review::{Review, ReviewLog, Verdict};
@@ -29,14 +33,13 @@ pub(super) struct Unit {
     pub(super) stimuli: Vec<Stimulus>,
     /// Pictures that were made now.
     pub(super) n_made: usize,
-    /// Stimuli whose picture is another one than before under the same name.
-    pub(super) redrawn: Vec<StimulusId>,
 }
 
 /// Returns a unit, made now where it has to be; nothing is kept of a unit without pictures.
 pub(super) fn rows(
     output: &Path,
     everything: &str,
+    verdicts: &Verdicts,
     make: impl FnOnce() -> Result<Vec<Made>, CliError>,
 ) -> Result<Unit, CliError> {
     let key = &sha256(everything.as_bytes())[..32];
@@ -54,20 +57,17 @@ pub(super) fn rows(
             })
         };
         if stimuli.iter().all(is_there) {
-            return Ok(Unit { stimuli, ..Unit::default() });
+            return Ok(Unit { stimuli, n_made: 0 });
         }
     }
     let made = make()?;
     if made.is_empty() {
         return Ok(Unit::default());
     }
-    let mut redrawn = Vec::new();
     for one in &made {
-        let before = std::fs::read(output.join(&one.stimulus.file));
-        if before.is_ok_and(|before| before != one.picture_png) {
-            redrawn.push(one.stimulus.id.clone());
-        }
-        atomic::write_file(&output.join(&one.stimulus.file), &one.picture_png)?;
+        let file = output.join(&one.stimulus.file);
+        verdicts.before_replacing(&file, &one.stimulus.id, &one.picture_png)?;
+        atomic::write_file(&file, &one.picture_png)?;
         if let Some(mask) = &one.stimulus.mask {
             atomic::write_file(&output.join(mask), &one.mask_png)?;
         }
@@ -75,29 +75,54 @@ pub(super) fn rows(
     let stimuli: Vec<Stimulus> = made.into_iter().map(|one| one.stimulus).collect();
     write_all(&path, &stimuli)?;
     let n_made = stimuli.len();
-    Ok(Unit { stimuli, n_made, redrawn })
+    Ok(Unit { stimuli, n_made })
 }
 
-/// Takes back what somebody decided about pictures that are others now.
-pub(super) fn forget_verdicts(review: &Path, redrawn: &[StimulusId]) -> Result<usize, CliError> {
-    if redrawn.is_empty() || !review.is_file() {
-        return Ok(0);
+/// What somebody decided about the pictures of a ladder.
+pub(super) struct Verdicts {
+    path: PathBuf,
+    /// The table, once one of them is taken back, and how many were.
+    taken_back: Mutex<(Option<ReviewLog>, usize)>,
+}
+
+impl Verdicts {
+    /// Those in a table, which need not be there.
+    pub(super) fn new(path: PathBuf) -> Verdicts {
+        Verdicts { path, taken_back: Mutex::new((None, 0)) }
     }
-    let mut log = ReviewLog::open(review)?;
-    let mut n_forgotten = 0;
-    for id in redrawn {
-        let is_decided = |verdict| verdict != Verdict::Undecided;
-        if !log.find(id).is_some_and(|review| is_decided(review.verdict)) {
-            continue;
+
+    /// Takes back what was decided about a picture, unless the file already holds what it will hold.
+    pub(super) fn before_replacing(
+        &self,
+        file: &Path,
+        stimulus: &StimulusId,
+        picture: &[u8],
+    ) -> Result<(), CliError> {
+        let is_another = || std::fs::read(file).is_ok_and(|before| before != picture);
+        if !self.path.is_file() || !is_another() {
+            return Ok(());
         }
-        log.append(Review {
-            stimulus: id.clone(),
-            verdict: Verdict::Undecided,
-            reason: "the picture was drawn anew".to_owned(),
-            reviewed_at_ms: None,
-            extra: Extra::default(),
-        })?;
-        n_forgotten += 1;
+        let mut taken_back = self.taken_back.lock().unwrap_or_else(PoisonError::into_inner);
+        let (log, n) = &mut *taken_back;
+        let log = match log {
+            Some(log) => log,
+            None => log.insert(ReviewLog::open(&self.path)?),
+        };
+        if log.find(stimulus).is_some_and(|review| review.verdict != Verdict::Undecided) {
+            log.append(Review {
+                stimulus: stimulus.clone(),
+                verdict: Verdict::Undecided,
+                reason: "the picture was drawn anew".to_owned(),
+                reviewed_at_ms: None,
+                extra: Extra::default(),
+            })?;
+            *n += 1;
+        }
+        Ok(())
     }
-    Ok(n_forgotten)
+
+    /// Lets go of the table; returns how many were taken back.
+    pub(super) fn n_taken_back(self) -> usize {
+        self.taken_back.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
 }

@@ -7,10 +7,10 @@ use mohs_vision::stimulus::ladder::{LADDER_VERSION, Step, world_recipes};
 use mohs_vision::world::{Attribute, Class, LARGEST_SIDE, Recipe, SMALLEST_SIDE, WorldPlan, draw};
 use rayon::prelude::*;
 
-use super::units::{self, Made, Unit};
+use super::units::{self, Made, Unit, Verdicts};
 use super::{
-    Kind, REVIEW, SheetRow, finish, make_folders, once, parse_attribute, remove_unlisted,
-    say_forgotten, say_removed, write_sheets,
+    Kind, REVIEW, SheetRow, finish, make_folders, once, parse_attribute, say_forgotten, unlisted,
+    write_sheets,
 };
 use crate::built_in;
 use crate::error::CliError;
@@ -59,12 +59,13 @@ pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
     plan.attributes = once(args.attributes.clone().unwrap_or(plan.attributes));
     plan.classes = once(args.classes.clone().unwrap_or(plan.classes));
     let ladder = world_recipes(&plan, args.scenes as usize);
+    let verdicts = Verdicts::new(args.output.join(REVIEW));
     let bar = ui.progress(ladder.len(), "drawing pictures");
     let drawn: Vec<_> = ladder
         .par_chunks(Step::N)
         .map(|scene| {
             let everything = format!("world {LADDER_VERSION} {scene:?}");
-            let unit = units::rows(&args.output, &everything, || Ok(drawn(scene)))?;
+            let unit = units::rows(&args.output, &everything, &verdicts, || Ok(drawn(scene)))?;
             bar.inc(Step::N as u64);
             let attribute = scene[0].0.attribute.unwrap_or(Attribute::Position);
             Ok((attribute, unit))
@@ -72,7 +73,6 @@ pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
         .collect::<Result<_, CliError>>()?;
     bar.finish_and_clear();
     let n_made = drawn.iter().map(|(_, unit)| unit.n_made).sum();
-    let redrawn: Vec<_> = drawn.iter().flat_map(|(_, unit)| unit.redrawn.clone()).collect();
     let rows: Vec<(String, SheetRow)> = drawn
         .into_iter()
         .map(|(attribute, Unit { stimuli, .. })| {
@@ -82,14 +82,13 @@ pub(super) fn run(args: &WorldArgs, ui: &Ui) -> Result<(), CliError> {
         })
         .collect();
     let stimuli: Vec<_> = rows.iter().flat_map(|(_, row)| row.stimuli.iter().cloned()).collect();
-    let n_removed = remove_unlisted(&args.output, &stimuli, |_| false)?;
-    if 0 < n_made + n_removed {
+    let unlisted = unlisted(&args.output, &stimuli, |_| false)?;
+    if 0 < n_made + unlisted.len() {
         write_sheets(&args.output, &rows)?;
     }
     ui.say(&format!("seed {}", args.seed));
-    say_removed(n_removed, ui);
-    say_forgotten(units::forget_verdicts(&args.output.join(REVIEW), &redrawn)?, ui);
-    finish(&args.output, &stimuli, n_made, ui)
+    say_forgotten(verdicts, ui);
+    finish(&args.output, &stimuli, n_made, &unlisted, ui)
 }
 
 /// One scene at all its steps.
