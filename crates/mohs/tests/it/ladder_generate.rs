@@ -587,7 +587,13 @@ fn a_run_that_ends_early_leaves_every_picture_there_is_in_the_tables() {
     let prompts = place.read("rungs/prompts.csv").replacen("A photo", "A shot", 1);
     place.write("rungs/prompts.csv", prompts);
     assert_eq!(generate_with(&place, "expired", &[]).code(), 2);
-    assert_eq!(place.read("rungs/stimuli.csv").lines().count(), N_PICTURES);
+    let table = place.read("rungs/stimuli.csv");
+    assert_eq!(table.lines().count(), N_PICTURES);
+    // Nor where that is so of all.
+    let prompts = place.read("rungs/prompts.csv").replace("A photo", "A sketch");
+    place.write("rungs/prompts.csv", prompts);
+    assert_eq!(generate_with(&place, "expired", &[]).code(), 2);
+    assert_eq!(place.read("rungs/stimuli.csv"), table);
 }
 
 #[test]

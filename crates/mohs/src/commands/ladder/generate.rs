@@ -340,7 +340,10 @@ impl<'a> Desk<'a> {
             write_sheets(&self.args.output, &sheets(&made, &self.rejected))?;
         }
         say_forgotten(replaced.verdicts, ui);
-        finish(&self.args.output, &made, n_new, &unlisted, ui)?;
+        // A run that got nowhere leaves the tables of the one before.
+        if !(has_table && made.is_empty() && ended.is_some()) {
+            finish(&self.args.output, &made, n_new, &unlisted, ui)?;
+        }
         ui.say(&purse.told()?);
         let useless = match ended {
             Some(error) if !matches!(error, EndpointError::Unusable { .. }) => {
