@@ -17,7 +17,7 @@ const KEY: &str = "sk-never-to-be-seen-42";
 /// An endpoint whose waits are short, so that trouble passes quickly.
 pub(crate) fn entry(url: &str) -> EndpointEntry {
     EndpointEntry {
-        timeout_s: 0.4,
+        timeout_s: 1.5,
         wait_s: 0.01,
         longest_wait_s: 0.05,
         price_input: 10.0,

@@ -210,7 +210,7 @@ fn serve(
 }
 
 fn make_trouble(stream: &mut TcpStream, trouble: Trouble, key: &str) {
-    const LONG: Duration = Duration::from_millis(900);
+    const LONG: Duration = Duration::from_millis(2_500);
     let json = "{\"choices\": [{\"message\": {\"content\": \"bicycle\"}}]}";
     let long = json.len() + 2_000;
     match trouble {

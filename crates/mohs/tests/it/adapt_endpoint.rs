@@ -38,7 +38,7 @@ fn place(url: &str, more: &str) -> Place {
         format!(
             "version = 1\nname = \"asked\"\n[[model]]\nname = \"stand-in\"\n[model.endpoint]\n\
              url = \"{url}\"\nmodel = \"eye\"\nkey_env = \"MOHS_TEST_KEY\"\nparallel = 2\n\
-             timeout_s = 0.4\nwait_s = 0.01\nlongest_wait_s = 0.05\nprice_input = 10\n{more}\n"
+             timeout_s = 1.5\nwait_s = 0.01\nlongest_wait_s = 0.05\nprice_input = 10\n{more}\n"
         ),
     );
     place

@@ -22,7 +22,7 @@ fn place(url: &str, more: &str) -> Place {
     let endpoint = |model: &str, prices: &str| {
         format!(
             "url = \"{url}\"\nmodel = \"{model}\"\nkey_env = \"MOHS_TEST_KEY\"\nparallel = 3\n\
-             timeout_s = 0.4\nwait_s = 0.01\nlongest_wait_s = 0.05\n{prices}\n"
+             timeout_s = 1.5\nwait_s = 0.01\nlongest_wait_s = 0.05\n{prices}\n"
         )
     };
     let config = format!(
