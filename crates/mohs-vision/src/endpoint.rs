@@ -423,7 +423,7 @@ impl Endpoint {
                 if !state.till.is_enough() {
                     return Ok(Called::TooDear);
                 }
-                let prices = state.till.prices().known();
+                let prices = Some(state.till.prices());
                 state.ledger.sends(&request.key, &request.expected, prices)?;
                 state.till.sent();
                 if 0 < attempt {
@@ -572,7 +572,7 @@ impl Endpoint {
         let mut state = self.lock();
         state.n_lost = 0;
         state.till.paid(&request.key, &usage);
-        let prices = state.till.prices().known();
+        let prices = Some(state.till.prices());
         let record = Record { key: request.key, said: said.clone(), usage, prices };
         state.ledger.append(record)?;
         state.count_doubtful(&request.key, &request.expected);

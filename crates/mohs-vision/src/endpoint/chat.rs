@@ -292,6 +292,11 @@ fn read(answer: &Value, expected: Usage) -> Result<Content, Unread> {
         return Ok(Content::Refused(text, usage));
     }
     match text {
+        // A model that thinks may have no token left for a word.
+        Some(text) if text.trim().is_empty() && choice["finish_reason"] == "length" => {
+            let found = "no word before it was cut off; `max_tokens` may be too few";
+            Err(Unread::Garbled(found.to_owned()))
+        }
         Some(text) => Ok(Content::Text(text, usage)),
         None => Err(Unread::Garbled(format!("no text in {}", shortened(&choice.to_string())))),
     }

@@ -66,11 +66,6 @@ impl Prices {
         }
     }
 
-    /// Returns the prices as they are written down; `None` where none is given.
-    pub(super) fn known(self) -> Option<Prices> {
-        (self != Prices::default()).then_some(self)
-    }
-
     /// What something costs.
     pub(super) fn cost(&self, usage: &Usage) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^52")]

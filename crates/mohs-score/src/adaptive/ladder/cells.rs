@@ -40,7 +40,7 @@ pub fn cells(record: &Record<'_>) -> Vec<((usize, usize), Moments)> {
             let n_asked = stimuli.iter().filter(|idx| answers[**idx].is_some()).count();
             let n_stimuli = stimuli.len();
             let freedom = f64::INFINITY;
-            (cell, Moments { value, variance, freedom, n_asked, n_stimuli })
+            (cell, Moments { value, variance, freedom, n_asked, n_stimuli, n_right: None })
         })
         .collect()
 }

@@ -41,6 +41,8 @@ pub struct Moments {
     pub n_asked: usize,
     /// Stimuli it is about.
     pub n_stimuli: usize,
+    /// Right answers among them, where each speaks for its stratum.
+    pub n_right: Option<usize>,
 }
 
 /// Something that knows about groups of strata.

@@ -14,7 +14,8 @@
 //! the share that was not asked. The same is so where the estimate is less than one answer away from
 //! 0 or 1, or beyond: there `p` in the formula is that with one right and one wrong answer added. For
 //! the same reason no estimate is taken for more precise than four times as many answers of a plain
-//! sample would be. A ladder that was asked completely has no doubt left.
+//! sample would be. Where every answer was right the interval reaches 1, where every one was wrong 0,
+//! whatever forecasts say. A ladder that was asked completely has no doubt left.
 
 use mohs_data::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -29,7 +30,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// Returns an estimated share with its interval; `None` if a number is not finite.
 pub fn interval(moments: &Moments, confidence: f64) -> Option<Estimate> {
-    let Moments { value, variance, freedom, n_asked, n_stimuli } = *moments;
+    let Moments { value, variance, freedom, n_asked, n_stimuli, n_right } = *moments;
     if n_stimuli <= n_asked && variance <= ROUNDING {
         // Sums of weights are off in their last digits, and a full run says one number.
         let value = (value / ROUNDING).round() * ROUNDING;
@@ -45,6 +46,10 @@ pub fn interval(moments: &Moments, confidence: f64) -> Option<Estimate> {
     } else {
         wilson_ends(value, value * (1.0 - value) / variance, z)
     };
+    // Forecasts may move the estimate, but who never saw a wrong answer cannot rule out that there is
+    // none.
+    let low = if n_right == Some(0) { 0.0 } else { low };
+    let high = if n_right == Some(n_asked) { 1.0 } else { high };
     Estimate::new(value, low.min(value), high.max(value), confidence, n_asked)
 }
 
@@ -91,7 +96,8 @@ mod tests {
     use crate::proportion::wilson;
 
     fn moments(value: f64, variance: f64, n_asked: usize) -> Moments {
-        Moments { value, variance, freedom: 1e6, n_asked, n_stimuli: 1_000_000 }
+        let (freedom, n_stimuli, n_right) = (1e6, 1_000_000, None);
+        Moments { value, variance, freedom, n_asked, n_stimuli, n_right }
     }
 
     #[test]

@@ -608,6 +608,37 @@ mod tests {
         }
     }
 
+    /// Who never saw a wrong answer cannot rule out that there is none, whatever forecasts say.
+    #[test]
+    fn intervals_of_models_that_are_always_right_or_wrong_hold_that() {
+        let ladder = ladder(2, 24).with_strata(StrataBy::AttributeLevel);
+        for (is_right, seed) in [(true, 1), (true, 2), (false, 3), (false, 4)] {
+            let truth = vec![is_right; ladder.n_stimuli()];
+            let design = Design::Neyman;
+            let mut test =
+                AdaptiveTest::new(&ladder, None, &design, 0.1, None, Seed(seed)).unwrap();
+            loop {
+                let questions = test.next_round().unwrap();
+                if questions.is_empty() {
+                    break;
+                }
+                let told: Vec<_> = questions.iter().map(|q| Some(truth[q.stimulus])).collect();
+                test.answer(&told);
+            }
+            let record = test.into_record();
+            for kind in [Kind::Accuracy, Kind::Score] {
+                let group = ladder.group(kind, |_| true).unwrap();
+                for estimator in [EstimatorKind::ControlVariate, EstimatorKind::Aipw] {
+                    let moments = estimator.of(&record).unwrap().estimate(&group).unwrap();
+                    let found = interval(&moments, 0.95).unwrap();
+                    let truth = f64::from(u8::from(is_right));
+                    assert!(found.low <= truth && truth <= found.high, "{estimator:?} {found:?}");
+                    assert!(found.high - found.low < 0.5, "{found:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn widths_of_attributes_need_strata_of_attributes() {
         let ladder = ladder_of_attributes(48);

@@ -14,10 +14,11 @@
 //! Where fewer than 30 degrees of freedom stand behind a group, the variance is at least that with
 //! `s²` pooled over all strata of the level: pairs of answers that happen to be alike would promise far
 //! too much, and where a single stratum has all of the variance, as near 0 and 100 %, its few answers
-//! would promise nothing. A group that varies more than others do at its levels keeps its own.
+//! would promise nothing. A group that varies more than others do at its levels keeps its own, and the
+//! few degrees of freedom behind it.
 
 use super::super::population::Group;
-use super::super::record::Record;
+use super::super::record::{Record, Sample};
 use super::{Estimator, Moments};
 use crate::proportion::real;
 
@@ -27,6 +28,7 @@ pub(in super::super) struct ByStratum {
     pub(in super::super) means: Vec<f64>,
     pub(in super::super) variances: Vec<f64>,
     n_asked: Vec<usize>,
+    n_right: Vec<usize>,
     n_stimuli: Vec<usize>,
     /// Whether anything was answered at the level of the stratum.
     is_known: Vec<bool>,
@@ -79,6 +81,7 @@ impl ByStratum {
             means: Vec::new(),
             variances: Vec::new(),
             n_asked: Vec::new(),
+            n_right: record.samples.iter().map(n_right).collect(),
             n_stimuli: Vec::new(),
             is_known: Vec::new(),
             levels: Vec::new(),
@@ -111,6 +114,10 @@ impl ByStratum {
     }
 }
 
+fn n_right(sample: &Sample) -> usize {
+    sample.answers.iter().filter(|(_, is_right)| *is_right).count()
+}
+
 fn sums(record: &Record<'_>, idx: usize, slope: f64) -> Option<Sums> {
     let sample = &record.samples[idx];
     let n = sample.answers.len();
@@ -129,8 +136,15 @@ fn sums(record: &Record<'_>, idx: usize, slope: f64) -> Option<Sums> {
 
 impl Estimator for ByStratum {
     fn estimate(&self, group: &Group) -> Option<Moments> {
-        let mut moments =
-            Moments { value: 0.0, variance: 0.0, freedom: 0.0, n_asked: 0, n_stimuli: 0 };
+        let mut moments = Moments {
+            value: 0.0,
+            variance: 0.0,
+            freedom: 0.0,
+            n_asked: 0,
+            n_stimuli: 0,
+            n_right: None,
+        };
+        let mut n_right = 0;
         let mut spread_of_variance = 0.0;
         for (idx, weight) in &group.strata {
             if !self.is_known[*idx] {
@@ -140,6 +154,7 @@ impl Estimator for ByStratum {
             moments.value += weight * self.means[*idx];
             moments.variance += variance;
             moments.n_asked += self.n_asked[*idx];
+            n_right += self.n_right[*idx];
             moments.n_stimuli += self.n_stimuli[*idx];
             spread_of_variance += variance * variance / real(self.n_asked[*idx].max(2) - 1);
         }
@@ -153,6 +168,7 @@ impl Estimator for ByStratum {
         if real(answers_free).min(moments.freedom) < ENOUGH_FREEDOM {
             self.pool(group, &mut moments);
         }
+        moments.n_right = Some(n_right);
         (0 < moments.n_asked).then_some(moments)
     }
 }
@@ -176,7 +192,9 @@ impl ByStratum {
             parts.map(|(share, (spread, freedom))| (share * spread, *freedom)).collect();
         let sum: f64 = parts.iter().map(|(part, _)| part).sum();
         let square: f64 = parts.iter().map(|(part, freedom)| part * part / freedom.max(1.0)).sum();
-        moments.variance = moments.variance.max(sum + borrowed);
-        moments.freedom = if 0.0 < square { sum * sum / square } else { f64::INFINITY };
+        if moments.variance <= sum + borrowed {
+            moments.variance = sum + borrowed;
+            moments.freedom = if 0.0 < square { sum * sum / square } else { f64::INFINITY };
+        }
     }
 }

@@ -65,7 +65,7 @@ impl<'r> HierarchicalLogit<'r> {
 impl Estimator for HierarchicalLogit<'_> {
     fn estimate(&self, group: &Group) -> Option<Moments> {
         let ladder = self.record.ladder;
-        let (mut n_asked, mut n_stimuli) = (0, 0);
+        let (mut n_asked, mut n_stimuli, mut n_right) = (0, 0, 0);
         let mut parts = Vec::new();
         for (idx, weight) in &group.strata {
             let stimuli = &ladder.strata()[*idx].stimuli;
@@ -77,12 +77,14 @@ impl Estimator for HierarchicalLogit<'_> {
             parts.extend(stimuli.iter().map(|stimulus| (*stimulus, each, None)));
             for (position, is_right) in answers {
                 parts[start + position].2 = Some(*is_right);
+                n_right += usize::from(*is_right);
             }
         }
         if n_asked == 0 {
             return None;
         }
         let (value, variance) = self.sum(&self.doubt(), parts.into_iter());
-        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli })
+        let n_right = Some(n_right);
+        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli, n_right })
     }
 }

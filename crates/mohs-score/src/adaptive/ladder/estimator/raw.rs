@@ -44,6 +44,6 @@ impl Estimator for Raw<'_> {
         // Σ points² (y - p)², with y² = y.
         let deviations = square_won * (1.0 - 2.0 * value) + square * value * value;
         let variance = (deviations / (possible * possible)).max(0.0);
-        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli })
+        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli, n_right: None })
     }
 }

@@ -69,6 +69,6 @@ impl Estimator for SittingMeans<'_> {
             let spread = if 1.0 < n { (squares / n - mean * mean) / (n - 1.0) } else { 0.25 };
             variance += share * share * spread.max(0.0);
         }
-        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli })
+        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli, n_right: None })
     }
 }

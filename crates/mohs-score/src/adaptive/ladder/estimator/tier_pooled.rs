@@ -45,6 +45,6 @@ impl Estimator for TierPooled<'_> {
             variance += share * share * p * (1.0 - p) / real(*n);
             n_asked += n;
         }
-        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli })
+        Some(Moments { value, variance, freedom: f64::INFINITY, n_asked, n_stimuli, n_right: None })
     }
 }
