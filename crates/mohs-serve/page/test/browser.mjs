@@ -315,6 +315,28 @@ test("flash: losing the focus voids the trial and pauses", async (name) => {
   await context.close();
 }, true);
 
+test("pairs: a key before the first frame is no answer", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  // Pressed once per trial, as soon as the pictures are in the document and before they are drawn.
+  await page.addInitScript(() => {
+    const look = () => {
+      const side = document.querySelector(".stage.pairs:not(.open) .side.left");
+      if (side !== null) dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+      globalThis.nEarly = (globalThis.nEarly ?? 0) + (side === null ? 0 : 1);
+    };
+    new MutationObserver(look).observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(address("pairs", link()));
+  const participant = new Participant(page, { hands: "keys" });
+  const last = await participant.goOn();
+  if (last !== "end") complain(name, `ended on ${last}`);
+  const nEarly = await page.evaluate(() => globalThis.nEarly);
+  if (nEarly === 0 || nEarly !== participant.nAnswered) complain(name, `${nEarly} keys before ${participant.nAnswered} answers`);
+  checkAll(name);
+  await context.close();
+});
+
 // What comes in between the beginning of a trial and its first frame: while that is written to disk, or
 // afterwards, in the gap before the cross.
 for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], ["flash-gap", "gap", "loses the focus"], ["flash-gap", "writing", "loses the focus"], ["beep", "writing", "loses the focus"], ["pairs", "writing", "loses the focus"], ["rate", "writing", "loses the focus"]]) {

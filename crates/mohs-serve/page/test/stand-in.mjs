@@ -295,6 +295,7 @@ export async function start(port = 0) {
       const trial = of(what.report.trial);
       if (0 < trial.reports++) problems.push(`${session.id}: ${what.report.trial} was reported twice`);
       if (what.report.response !== null && !trial.planned.options.includes(what.report.response)) problems.push(`${what.report.trial}: answer not on offer`);
+      if (what.report.handled_ms !== null && what.report.handled_ms < what.report.onset_ms) problems.push(`${what.report.trial}: answered before it was shown`);
       if (1 < trial.begunIn.size) return;
       trial.state = "done";
       trial.report = what.report;
