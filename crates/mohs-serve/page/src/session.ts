@@ -25,7 +25,7 @@ import { textsFor } from "./texts";
 import { Leave, Ui } from "./ui";
 import { Watch } from "./watch";
 import { becomeWriter } from "./writer";
-import type { Block, BlockAnswer, BlockRequest, Calibration, Joined, Welcome } from "./wire";
+import type { Block, BlockAnswer, BlockRequest, Calibration, Ending, Joined, Welcome } from "./wire";
 
 /** How long to wait for older answers before asking for the session all the same. */
 const OLDER_WAIT_MS = 15_000;
@@ -76,8 +76,6 @@ class Visit {
   private readonly ownerName: string;
   /** Lets another tab be the writer. */
   letGo: () => void = () => {};
-  /** How many trials there are for this participant, as far as the server has said. */
-  private nTotal = 0;
 
   constructor(
     private readonly task: Task,
@@ -109,7 +107,7 @@ class Visit {
     await this.join();
     const { joined } = this;
     if (joined.state === "withdrawn") return withdrawnPage(ui);
-    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, joined.n_done < joined.n_total);
+    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, joined.ending);
     await this.outbox.begin(this.owner.owner, joined.session, joined.epoch, joined.token, performance.now());
     if (consent !== null) await this.agreed(consent.choices);
     let work = () => this.all();
@@ -218,7 +216,6 @@ class Visit {
     else this.calibration = calibration;
     const wasStopped = known?.session === session && known.wasStopped;
     this.owner = { owner, session, token, screen: isSameScreen ? known!.screen : "", wasStopped };
-    this.nTotal = this.joined.n_total;
     await this.saveOwner();
   }
 
@@ -355,7 +352,6 @@ class Visit {
         continue;
       }
       const { block, n_done, n_total } = planned;
-      this.nTotal = n_total;
       if (block === null) {
         if (await this.end(false)) return;
         if (MOST_EMPTY_ROUNDS <= ++nEmpty) throw new ApiError("end_incomplete", "", 0);
@@ -460,10 +456,10 @@ class Visit {
       await saved(ui, outbox);
       const request = { last_seq: outbox.lastSeq, is_early: isEarly };
       const answer = await this.retried(() => api.end(joined.session, joined.token, request));
-      if (answer.is_complete && (answer.code !== null || isEarly || answer.n_trials_left === 0)) {
+      if (answer.ending !== null) {
         await outbox.close(joined.session);
         await leaveFullscreen();
-        this.ended(answer.code, answer.completion_url, isEarly);
+        this.ended(answer.code, answer.completion_url, answer.ending);
         return true;
       }
       if (0 < answer.missing.length) await outbox.resend(answer.missing);
@@ -472,11 +468,11 @@ class Visit {
     }
   }
 
-  private ended(code: string | null, completionUrl: string | null, isEarly: boolean): void {
+  private ended(code: string | null, completionUrl: string | null, ending: Ending | null): void {
     const { ui, joined, owner } = this;
-    const how = !isEarly ? "all" : owner.wasStopped ? "stopped" : "early";
-    if (code === null && how === "all" && this.nTotal === 0) nothingLeftPage(ui, joined.study);
-    else endPage(ui, joined.study, code, completionUrl, how);
+    const why = ending === "complete" ? "all" : owner.wasStopped ? "stopped" : "early";
+    if (ending === "nothing_left") nothingLeftPage(ui, joined.study);
+    else endPage(ui, joined.study, code, completionUrl, why);
   }
 
   private async withdraw(): Promise<void> {

@@ -565,6 +565,53 @@ for (const [study, from, early] of [["rate", "break", "You stopped early"], ["ra
   }
 }
 
+test("rate: whoever stops while the last answers are saved has done everything, now and after a reload", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page);
+  await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === (isReal ? 3 : 5));
+  await context.setOffline(true);
+  await participant.goOn((now) => now === "saving");
+  await page.locator(".page .way-out button").click();
+  await page.locator(".page button:nth-of-type(2)").first().click();
+  await context.setOffline(false);
+  for (const time of ["first", "again"]) {
+    const last = await participant.goOn();
+    const text = await page.locator("body").innerText();
+    if (last !== "end" || !text.includes("You are done") || (await page.locator(".code").count()) !== 1 || text.includes("EARLY-")) complain(name, `${time}: ${text}`);
+    await page.reload();
+    await page.waitForTimeout(100);
+  }
+  await context.close();
+});
+
+test("rate: whoever stops in a pause inside the last trial stopped early, now and after a reload", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.addInitScript((last) => {
+    const put = IDBObjectStore.prototype.put;
+    let nBegun = 0;
+    IDBObjectStore.prototype.put = function (value, ...rest) {
+      if (value?.body?.includes('"trial_start"') && ++nBegun === last) setTimeout(() => dispatchEvent(new Event("blur")));
+      return put.call(this, value, ...rest);
+    };
+  }, isReal ? 4 : 6);
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page);
+  await participant.goOn((now) => now === "pause");
+  await page.locator(".page .way-out button").click();
+  await page.locator(".page button:nth-of-type(2)").first().click();
+  for (const time of ["first", "again"]) {
+    const last = await participant.goOn();
+    const text = await page.locator("body").innerText();
+    if (last !== "end" || !text.includes("You stopped early")) complain(name, `${time}: ${text}`);
+    await page.reload();
+    await page.waitForTimeout(100);
+  }
+  await context.close();
+});
+
 test("rate: whoever there is no picture for is not told that they have seen them elsewhere", async (name) => {
   const context = await browser.newContext(DESKTOP);
   const page = await opened(name, context);

@@ -220,7 +220,7 @@ export async function start(port = 0) {
     let id = knownSession(study, asked);
     if (id === undefined) {
       id = `s${randomBytes(6).toString("hex")}`;
-      sessions.set(id, { id, study, epochs: [], trials: plan(id, study), pages: [], calibration: null, state: "open", code: null, browser: asked.browser });
+      sessions.set(id, { id, study, epochs: [], trials: plan(id, study), pages: [], calibration: null, state: "open", ending: null, code: null, browser: asked.browser });
       if (asked.recruiter_id !== null) byRecruiter.set(`${study}/${asked.recruiter}/${asked.recruiter_id}`, id);
     }
     const session = sessions.get(id);
@@ -231,7 +231,7 @@ export async function start(port = 0) {
     return json({
       session: id, epoch: epoch.epoch, token: epoch.token, state: session.state, pages_done: session.pages, calibration: session.calibration,
       n_done: counted.filter(({ state }) => state === "done" || state === "void").length, n_total: counted.length,
-      code: session.code, completion_url: urlOf(session), study: { ...STUDIES[study].info, preview: asked.preview !== null },
+      ending: session.ending, code: session.code, completion_url: urlOf(session), study: { ...STUDIES[study].info, preview: asked.preview !== null },
     });
   }
 
@@ -306,14 +306,17 @@ export async function start(port = 0) {
     const missing = Array.from({ length: last_seq }, (_, i) => i + 1).filter((seq) => !epoch.events.has(seq));
     const n_trials_left = session.trials.filter(({ state }) => state === "planned").length;
     const isOver = missing.length === 0 && (is_early || n_trials_left === 0);
-    if (isOver) {
+    if (isOver && session.state === "open") {
       session.state = "ended";
       session.isEarly = is_early;
+      // Whoever goes on has left a trial that was begun elsewhere behind; whoever stops in one has not done it.
+      const isBroken = is_early && session.trials.some(({ state }) => state === "begun");
+      const hasAnswer = session.trials.some(({ report }) => report !== undefined);
+      session.ending = session.trials.length === 0 ? "nothing_left" : n_trials_left === 0 && hasAnswer && !isBroken ? "complete" : "early";
       // Who stopped early, or had nothing to do, gets none.
-      const isEarned = n_trials_left === 0 && 0 < session.trials.length;
-      if (isEarned) session.code ??= `C${randomBytes(4).toString("hex").toUpperCase()}`;
+      if (session.ending === "complete") session.code = `C${randomBytes(4).toString("hex").toUpperCase()}`;
     }
-    return json({ is_complete: missing.length === 0, missing, n_trials_left, code: isOver ? session.code : null, completion_url: isOver ? urlOf(session) : null });
+    return json({ is_complete: isOver, missing, n_trials_left, ending: isOver ? session.ending : null, code: isOver ? session.code : null, completion_url: isOver ? urlOf(session) : null });
   }
 
   function withdraw(session) {

@@ -43,12 +43,12 @@ export async function offer(outbox: Outbox): Promise<void> {
   download("mohs-answers.json", JSON.stringify({ format: "mohs-events/1", chains: await outbox.everything() }, null, 1));
 }
 
-/** How a session ended: through, by the participant's wish, or by the study's rules. */
-export type Ending = "all" | "early" | "stopped";
+/** Why a session is over: all is done, the participant wished so, or the study's rules did. */
+export type Why = "all" | "early" | "stopped";
 
-export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, how: Ending): void {
+export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, why: Why): void {
   const { end, beep } = ui.texts;
-  const said = { all: end.all, early: end.early, stopped: beep.stop }[how];
+  const said = { all: end.all, early: end.early, stopped: beep.stop }[why];
   // What could be handed in somewhere is not for previews.
   if (study.preview) return ui.last({ name: "end", title: end.title }, h("p", {}, end.preview), ...paragraphs(study.debrief), h("p", {}, end.close));
   const url = safeUrl(completionUrl);
