@@ -13,10 +13,10 @@ import { cardPage } from "./pages/card";
 import { endPage, errorPage, nothingLeftPage, saved, withdrawnPage } from "./pages/closing";
 import { consentPage } from "./pages/consent";
 import { distancePage } from "./pages/distance";
-import { gatePage, unfitPage } from "./pages/gate";
+import { gatePage, unfitBrowserPage, unfitPage } from "./pages/gate";
 import { instructionsPage } from "./pages/instructions";
 import { soundPage } from "./pages/sound";
-import { isSameRefresh, measureRefresh, type Refresh } from "./refresh";
+import { canShowAny, isSameRefresh, measureRefresh, type Refresh } from "./refresh";
 import { sha256 } from "./sha256";
 import { openStore, type Owner, type Store } from "./store";
 import { arrivalFrom, fillScreen, isPhone, joinRequest, leaveFullscreen, screenNow, screenSignature, type Arrival } from "./surroundings";
@@ -348,7 +348,11 @@ class Visit {
       if (planned === null) {
         // Nothing of this screen's can be shown; the next round measures what it is then.
         await leaveFullscreen();
-        await unfitPage(ui, desk.refresh, joined.study, previous !== null || 0 < joined.n_done);
+        const { exposures_ms, tolerance } = joined.study;
+        const hasAnswers = previous !== null || 0 < joined.n_done;
+        // Where the screen can, it is the browser that may not, and measuring again changes nothing.
+        if (canShowAny(exposures_ms, desk.refresh.period_ms, tolerance, 0)) await unfitBrowserPage(ui, hasAnswers);
+        else await unfitPage(ui, desk.refresh, joined.study, hasAnswers);
         continue;
       }
       const { block, n_done, n_total } = planned;
@@ -445,7 +449,7 @@ class Visit {
     this.watch.settled();
     ui.notice({ name: "measuring", title: ui.texts.loading }, h("p", {}, ui.texts.pause.measuring));
     const refresh = await this.measured(RECHECK_MS);
-    return what === "measure" || !isSameRefresh(refresh, desk.refresh);
+    return what === "measure" || (this.task.needsComputer && !isSameRefresh(refresh, desk.refresh));
   }
 
   /** Asks for the code. False when the server still has trials for us. */

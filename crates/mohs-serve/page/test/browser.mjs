@@ -339,13 +339,15 @@ test("pairs: a key before the first frame is no answer", async (name) => {
 
 // What comes in between the beginning of a trial and its first frame: while that is written to disk, or
 // afterwards, in the gap before the cross.
-for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], ["flash-gap", "gap", "loses the focus"], ["flash-gap", "writing", "loses the focus"], ["beep", "writing", "loses the focus"], ["pairs", "writing", "loses the focus"], ["rate", "writing", "loses the focus"]]) {
+for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], ["flash-gap", "gap", "loses the focus"], ["flash-gap", "writing", "loses the focus"], ["beep", "writing", "loses the focus"], ["pairs", "writing", "loses the focus"], ["rate", "writing", "loses the focus"], ["pairs", "writing", "loses the focus and half the frames"], ["rate", "writing", "loses the focus and half the frames"]]) {
   test(`${study}: who ${how} between the beginning of a trial and its cross is asked before it is shown (${moment})`, async (name) => {
     const context = await browser.newContext(DESKTOP);
     const page = await opened(name, context);
-    await page.addInitScript(([isFocus, isWriting]) => {
+    await page.addInitScript(([isFocus, isWriting, isSlowed]) => {
       const leave = () => {
         globalThis.left_ms = performance.now();
+        const next = requestAnimationFrame;
+        if (isSlowed) globalThis.requestAnimationFrame = (work) => next(() => next(work));
         if (isFocus) dispatchEvent(new Event("blur"));
         else void document.exitFullscreen();
       };
@@ -360,7 +362,7 @@ for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], [
         }
         return put.call(this, value, ...rest);
       };
-    }, [how === "loses the focus", moment === "writing"]);
+    }, [how.startsWith("loses the focus"), moment === "writing", how.endsWith("frames")]);
     await page.goto(address(study, link()));
     const participant = new Participant(page, { cue: "visual" });
     await participant.goOn((now) => now === "pause" || now === "end");
@@ -517,8 +519,8 @@ for (const [study, screens] of [["rate-many", SMALL], ["flash-many", [["narrow",
 
 const SCREENS = [["desktop", DESKTOP], ["narrow", NARROW]];
 for (const [where, options] of SCREENS) {
-  for (const [study, title, from] of [["flash-short", "cannot show this study", "gate"], ["flash-short-de", "kann diese Studie nicht zeigen", "gate"], ["flash-unfit", "cannot show this study", "server"]]) {
-    test(`${study} (${where}): a screen that cannot show any exposure is told so (${from})`, async (name) => {
+  for (const [study, title] of [["flash-short", "cannot show this study"], ["flash-short-de", "kann diese Studie nicht zeigen"]]) {
+    test(`${study} (${where}): a screen that cannot show any exposure is told so`, async (name) => {
       const context = await browser.newContext(options);
       const page = await opened(name, context);
       await page.goto(address(study, link()));
@@ -527,12 +529,31 @@ for (const [where, options] of SCREENS) {
       const text = await page.locator("body").innerText();
       if (!text.includes(title) || !/\(6\d Hz\)|\(5\d Hz\)/.test(text)) complain(name, text);
       if (/another study|anderen Studie/.test(text)) complain(name, "it is told of another study");
-      if (from === "gate" && participant.seen.some((page) => ["card", "practice", "instructions"].includes(page))) complain(name, `saw ${participant.seen}`);
+      if (participant.seen.some((page) => ["card", "practice", "instructions"].includes(page))) complain(name, `saw ${participant.seen}`);
       // Measured again, it is still the same screen.
       await page.locator(".page .body button.primary").click();
       await page.waitForTimeout(100);
       if ((await participant.goOn((now) => now === "unfit")) !== "unfit") complain(name, "measured again, it is lost");
       // Giving up is possible, and gives no code.
+      await page.locator(".page .way-out button").click();
+      await page.locator(".page button:nth-of-type(2)").first().click();
+      if ((await participant.goOn()) !== "end" || (await page.locator(".code").count()) !== 0) complain(name, "no end, or one with a code");
+      await context.close();
+    }, true);
+  }
+}
+
+for (const [where, options] of SCREENS) {
+  for (const [study, title, todo] of [["flash-unfit", "This browser cannot show this study", "in Chrome, Edge or another"], ["flash-unfit-de", "Dieser Browser kann diese Studie nicht zeigen", "in Chrome, Edge oder einem anderen"]]) {
+    test(`${study} (${where}): a browser that may not show what the screen can is told so`, async (name) => {
+      const context = await browser.newContext(options);
+      const page = await opened(name, context);
+      const query = link();
+      await page.goto(address(study, query));
+      const participant = new Participant(page, { onPage: inspector(name, page, `${where}-${study}`) });
+      if ((await participant.goOn()) !== "unfit") complain(name, `saw ${participant.seen}`);
+      const text = await page.locator("body").innerText();
+      if (!text.includes(title) || !text.includes(todo) || !text.includes(query) || /Hz/.test(text)) complain(name, text);
       await page.locator(".page .way-out button").click();
       await page.locator(".page button:nth-of-type(2)").first().click();
       if ((await participant.goOn()) !== "end" || (await page.locator(".code").count()) !== 0) complain(name, "no end, or one with a code");

@@ -66,6 +66,7 @@ export const STUDIES = {
   "flash-plain": { info: info("flash-plain", { exposures_ms: [50] }), blocks: [[4, false, null], [4, false, null]] },
   "flash-gap": { info: info("flash-gap", { exposures_ms: [50], gap_ms: 1000, fullscreen: true }), blocks: [[5, false, null]] },
   "flash-unfit": { info: info("flash-unfit", { exposures_ms: [50] }), blocks: [[2, false, null]], isUnfit: true },
+  "flash-unfit-de": { info: info("flash-unfit-de", { language: "de", exposures_ms: [50] }), blocks: [[2, false, null]], isUnfit: true },
   "flash-short": { info: info("flash-short", { exposures_ms: [4, 5], calibrate: true }), blocks: [[2, false, null]] },
   "flash-short-de": { info: info("flash-short-de", { language: "de", exposures_ms: [4, 5] }), blocks: [[2, false, null]] },
   "flash-many": { info: info("flash-many", { labels: BREEDS, exposures_ms: [50] }), blocks: [[2, false, null]] },

@@ -102,6 +102,12 @@ export const de: Texts = {
     ],
     noCode: "Wenn nichts davon hilft, können Sie mit diesem Bildschirm nicht teilnehmen, und es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Danke für den Versuch!",
     kept: "Ihre bisherigen Antworten bleiben erhalten.",
+    browser: {
+      title: "Dieser Browser kann diese Studie nicht zeigen",
+      text: "Die Bilder sind so kurz zu sehen, dass nicht jeder Browser das genau genug kann.",
+      todo: "Bitte öffnen Sie denselben Link an einem Computer in Chrome, Edge oder einem anderen Browser, in dem Chromium steckt:",
+      noCode: "Ohne einen solchen Browser können Sie nicht teilnehmen, und es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Danke für den Versuch!",
+    },
   },
 
   card: {

@@ -102,6 +102,12 @@ export const en = {
     ],
     noCode: "If nothing helps, you cannot take part with this screen, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for trying!",
     kept: "Your answers so far are kept.",
+    browser: {
+      title: "This browser cannot show this study",
+      text: "The pictures are shown for so short a time that not every browser does it exactly enough.",
+      todo: "Please open the same link in Chrome, Edge or another browser made of Chromium, on a computer:",
+      noCode: "Without such a browser you cannot take part, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for trying!",
+    },
   },
 
   card: {
