@@ -476,7 +476,7 @@ class Visit {
     const { ui, joined, owner } = this;
     const why = ending === "complete" ? "all" : owner.wasStopped ? "stopped" : "early";
     if (ending === "nothing_left") nothingLeftPage(ui, joined.study);
-    else endPage(ui, joined.study, code, completionUrl, why);
+    else endPage(ui, joined.study, code, completionUrl, why, this.outbox!);
   }
 
   private async withdraw(): Promise<void> {
@@ -508,7 +508,7 @@ class Visit {
       // Deleted already is deleted.
       if (!(error instanceof ApiError) || error.status !== 410) throw error;
     }
-    await this.outbox!.close(joined.session);
+    await this.outbox!.erase(joined.session);
     await store.dropOwner(owner.owner);
   }
 

@@ -633,6 +633,35 @@ test("rate: whoever stops in a pause inside the last trial stopped early, now an
   await context.close();
 });
 
+test("rate: answers that the server refuses are offered for download, and never said to be saved", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  let token = null;
+  // From the first answer on, nothing of this opening of the session is taken.
+  await page.route("**/events", (route) => {
+    const request = route.request();
+    const { authorization } = request.headers();
+    if (request.postData()?.includes('\\"kind\\":\\"trial\\"')) token ??= authorization;
+    if (authorization !== token) return route.continue();
+    return route.fulfill({ status: 422, contentType: "application/json", body: JSON.stringify({ error: { code: "report_bad", message: "no" } }) });
+  });
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page, { onPage: inspector(name, page, "refused-rate") });
+  if ((await participant.goOn()) !== "error") complain(name, `saw ${participant.seen}`);
+  for (const time of ["at once", "at the end", "after a reload"]) {
+    const text = await page.locator("body").innerText();
+    if (!text.includes("Not all of your answers could be saved") || /all your answers are saved|try again later/.test(text)) complain(name, `${time}: ${text}`);
+    const waiting = page.waitForEvent("download", { timeout: 5000 });
+    await page.getByRole("button", { name: "Download my answers" }).click();
+    const { chains } = JSON.parse(readFileSync(await (await waiting).path(), "utf8"));
+    if (!chains.some(({ events }) => events.some(({ body }) => body.includes('"kind":"trial"')))) complain(name, `${time}: no answer in the file`);
+    await page.reload();
+    await page.waitForTimeout(100);
+    if ((await participant.goOn()) !== "end") complain(name, `${time}: saw ${participant.seen}`);
+  }
+  await context.close();
+});
+
 test("rate: whoever there is no picture for is not told that they have seen them elsewhere", async (name) => {
   const context = await browser.newContext(DESKTOP);
   const page = await opened(name, context);
