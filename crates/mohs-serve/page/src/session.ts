@@ -134,7 +134,7 @@ class Visit {
     if (isTaken || (this.outbox?.nUnsaved ?? 0) === 0) this.letGo();
     void leaveFullscreen();
     if (isTaken) return takenPage(this.ui, this.ui.texts.elsewhere.newer);
-    errorPage(this.ui, error, this.outbox);
+    errorPage(this.ui, error, this.outbox, this.joined?.study.contact ?? "");
   }
 
   /** Waits until this tab is the only one of this study and participant. */

@@ -164,9 +164,9 @@ export async function start(port = 0) {
       const study = STUDIES[path[1]];
       // As the real server makes them.
       const bare = (language, body) => `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Not found</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"></head><body>${body}</body></html>`;
-      if (study === undefined) return { status: 404, type: "text/html; charset=utf-8", body: bare("en", "<main><h1>There is no such study</h1><p>Please check the link.</p></main>") };
-      const { task, language } = study.info;
-      const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Study</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"><script type="module" src="/assets/${task}.js"></script></head><body data-study="${path[1]}"><main id="page"></main><noscript><p>Please allow JavaScript on this page: the experiment needs it.</p></noscript></body></html>`;
+      if (study === undefined) return { status: 404, type: "text/html; charset=utf-8", body: bare("en", '<main class="page"><h1>There is no such study</h1><p>Please check the link.</p></main>') };
+      const { task, language, title } = study.info;
+      const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"><script type="module" src="/assets/${task}.js"></script></head><body data-study="${path[1]}"><main id="page"></main><noscript><div class="page"><h1>${title}</h1><p>Please allow JavaScript on this page: the study needs it.</p></div></noscript></body></html>`;
       return { status: 200, type: "text/html; charset=utf-8", body: html };
     }
     if (path[0] === "frame") return { status: 200, type: "text/html", body: `<!doctype html><html lang="en"><title>f</title><iframe src="/s/${path[1]}" width="800" height="500"></iframe></html>` };

@@ -47,7 +47,7 @@ export async function offer(outbox: Outbox): Promise<void> {
 export type Why = "all" | "early" | "stopped";
 
 export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, why: Why, outbox: Outbox): void {
-  const { end, error, beep } = ui.texts;
+  const { consent, end, error, beep } = ui.texts;
   const { hasRefused } = outbox;
   const said = { all: hasRefused ? end.through : end.all, early: end.early, stopped: beep.stop }[why];
   // What could be handed in somewhere is not for previews.
@@ -57,12 +57,17 @@ export function endPage(ui: Ui, study: StudyInfo, code: string | null, completio
   ui.last(
     { name: "end", title: end.title },
     h("p", {}, said),
-    hasRefused && h("div", { class: "caution" }, h("p", {}, error.refused), button(error.download, () => void offer(outbox), "")),
+    hasRefused && h("div", { class: "caution" }, h("p", {}, error.refused), contactOf(study.contact, consent.facts.contact), button(error.download, () => void offer(outbox), "")),
     ...paragraphs(study.debrief),
     code === null ? h("p", {}, end.noCode) : h("p", {}, end.code),
     code !== null && h("p", { class: "code" }, h("code", {}, code), copy),
     code !== null && url !== null ? h("div", { class: "buttons" }, h("a", { class: "button primary", href: url, rel: "noreferrer" }, end.onward)) : h("p", {}, end.close),
   );
+}
+
+/** Whom to send answers to, where that is known. */
+function contactOf(contact: string, name: string): HTMLElement | null {
+  return contact === "" ? null : h("p", {}, `${name}: ${contact}`);
 }
 
 /** There was not one trial for this participant; they get no code. */
@@ -80,7 +85,7 @@ export function withdrawnPage(ui: Ui): void {
 }
 
 /** Says what went wrong, with its stable code. */
-export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
+export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null, contact: string): void {
   const { texts } = ui;
   const code = error instanceof ApiError ? error.code : "page_failed";
   const message = texts.codes[code] ?? (error instanceof ApiError ? error.message : "");
@@ -95,6 +100,7 @@ export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
     { name: "error", title: isOver ? over : texts.error.title },
     !isRefusal && message !== "" && h("p", {}, message),
     hasRefused && h("p", {}, texts.error.refused),
+    hasRefused && contactOf(contact, texts.consent.facts.contact),
     !isOver && !isRefusal && h("p", {}, texts.error.text),
     // Not called a code, and not said where nothing is wrong: somebody would hand it in.
     !isOver && h("p", { class: "hint" }, `${texts.error.reason}: `, h("code", {}, code)),
