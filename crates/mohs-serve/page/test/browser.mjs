@@ -385,15 +385,17 @@ test("beep: a careless participant is warned, practises and stops", async (name)
   if (!lastSession().isEarly) complain(name, "did not stop");
 }, true);
 
-test("rate: no IndexedDB: every trial waits for its ack", async (name) => {
-  const context = await browser.newContext(DESKTOP);
-  await context.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { value: undefined }));
-  const page = await opened(name, context);
-  await page.goto(address("rate", link()));
-  await new Participant(page).goOn();
-  checkAll(name);
-  await context.close();
-});
+for (const study of ["rate", "beep"]) {
+  test(`${study}: no IndexedDB: every trial waits for its ack`, async (name) => {
+    const context = await browser.newContext(DESKTOP);
+    await context.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { value: undefined }));
+    const page = await opened(name, context);
+    await page.goto(address(study, link()));
+    await new Participant(page, { cue: "visual" }).goOn();
+    checkAll(name);
+    await context.close();
+  });
+}
 
 test("consent refused, stopped early, withdrawn", async (name) => {
   for (const [buttons, last] of [[[".quiet"], "refused"], [[".way-out button", "button:nth-of-type(2)"], "end"], [[".way-out button", ".danger", ".danger"], "withdrawn"]]) {
