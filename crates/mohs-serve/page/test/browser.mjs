@@ -653,9 +653,9 @@ test("rate: answers that the server refuses are offered for download, and never 
   for (const time of ["at once", "at the end", "after a reload"]) {
     const text = await page.locator("body").innerText();
     if (!text.includes("Not all of your answers could be saved") || !text.includes("Contact: Vision Lab") || /all your answers are saved|try again later/.test(text)) complain(name, `${time}: ${text}`);
-    const waiting = page.waitForEvent("download", { timeout: 5000 });
-    await page.getByRole("button", { name: "Download my answers" }).click();
-    const { chains } = JSON.parse(readFileSync(await (await waiting).path(), "utf8"));
+    const asked = page.getByRole("button", { name: "Download my answers" }).click({ timeout: 5000 });
+    const [file] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }), asked]);
+    const { chains } = JSON.parse(readFileSync(await file.path(), "utf8"));
     if (!chains.some(({ events }) => events.some(({ body }) => body.includes('"kind":"trial"')))) complain(name, `${time}: no answer in the file`);
     await page.reload();
     await page.waitForTimeout(100);
