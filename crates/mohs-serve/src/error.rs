@@ -196,7 +196,8 @@ impl ApiError {
                     .into()
             }
             Self::EventBad { .. } | Self::TrialForeign { .. } | Self::ReportBad { .. } => {
-                "Something went wrong on this page. Please reload it; your answers are saved."
+                "Something went wrong on this page, and not all answers could be saved. Please \
+                 download them and send them to the researchers."
                     .into()
             }
             Self::RequestBad { what } => format!("The request cannot be understood: {what}"),

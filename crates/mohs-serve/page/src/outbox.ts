@@ -104,7 +104,8 @@ export class Outbox {
     const { current } = this;
     if (current === null) throw new Error("no session is open");
     if (this.stopped) throw new Error("the outbox was stopped");
-    if (this.isElsewhere) throw new ApiError("epoch_over", "", 409);
+    // What was answered before that was heard is kept; nothing more may begin.
+    if (this.isElsewhere && what.kind !== "trial") throw new ApiError("epoch_over", "", 409);
     const event = seal(current.chain, what);
     current.queue.push(event);
     this.changed();
@@ -129,9 +130,8 @@ export class Outbox {
     return this.lanes.reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
-  /** How many answers are among them: a trial that ended, whatever else was noted of it. */
+  /** How many answers are among them. */
   get nAnswersUnsaved(): number {
-    const isAnswer = ({ body }: Event) => (JSON.parse(body) as EventBody).kind === "trial";
     return this.lanes.reduce((sum, { queue }) => sum + queue.filter(isAnswer).length, 0);
   }
 
@@ -149,6 +149,11 @@ export class Outbox {
   /** Why the server will not take this epoch's events, should that be so. */
   get refusal(): ApiError | null {
     return this.current?.refusal ?? null;
+  }
+
+  /** Whether there are answers here that the server will never take, of this epoch or an older one. */
+  get hasRefused(): boolean {
+    return this.lanes.some((each) => isRefused(each) && each.queue.some(isAnswer));
   }
 
   /** Calls back whenever something was appended, acked or refused; returns how to stop that. */
@@ -241,14 +246,25 @@ export class Outbox {
     this.pump(current);
   }
 
-  /** Deletes this session's chains: the server has its end, or the participant withdrew. */
+  /** Deletes this session's chains, as the server has its end. What the server refused stays: it is
+   * nowhere else. */
   async close(session: string): Promise<void> {
-    for (const each of this.lanes.filter(({ chain }) => chain.session === session)) {
+    await this.drop((each) => each.chain.session === session && !isRefused(each));
+  }
+
+  /** Deletes this session's chains, as the participant withdrew. */
+  async erase(session: string): Promise<void> {
+    await this.drop(({ chain }) => chain.session === session);
+  }
+
+  private async drop(isOver: (each: Lane) => boolean): Promise<void> {
+    const over = this.lanes.filter(isOver);
+    for (const each of over) {
       if (each.timer !== null) clearTimeout(each.timer);
       endLinger(each);
       await this.store.dropChain(each.chain.key);
     }
-    this.lanes = this.lanes.filter(({ chain }) => chain.session !== session);
+    this.lanes = this.lanes.filter((each) => !over.includes(each));
     this.current = null;
     this.changed();
   }
@@ -344,6 +360,16 @@ export class Outbox {
 
 function lane(chain: Chain, queue: Event[]): Lane {
   return { chain, queue, isSending: false, nFailures: 0, timer: null, linger: null, refusal: null, mostBytes: MOST_BATCH_BYTES };
+}
+
+/** A trial that ended, whatever else was noted of it. */
+function isAnswer({ body }: Event): boolean {
+  return (JSON.parse(body) as EventBody).kind === "trial";
+}
+
+/** A participant who withdrew is no refusal: nothing of them may be kept. */
+function isRefused({ refusal, queue }: Lane): boolean {
+  return refusal !== null && refusal.status !== 410 && 0 < queue.length;
 }
 
 function endLinger(each: Lane): void {

@@ -55,9 +55,10 @@ export function isSameRefresh(a: Refresh, b: Refresh): boolean {
 const ROOM = 0.005;
 
 /** Whether a screen can show one of these exposures; true without any. The server's rule
- * (`frames_for` in allocate.rs) with a little room, as it measures again and has the last word. */
-export function canShowAny(exposures_ms: readonly number[], period_ms: number, tolerance: number): boolean {
-  const canShow = (ms: number) => Math.abs(Math.max(1, Math.round(ms / period_ms)) * period_ms - ms) <= (tolerance + ROOM) * ms;
+ * (`frames_for` in allocate.rs) with a little room, as it measures again and has the last word; with none
+ * for the measurement that the server has. */
+export function canShowAny(exposures_ms: readonly number[], period_ms: number, tolerance: number, room = ROOM): boolean {
+  const canShow = (ms: number) => Math.abs(Math.max(1, Math.round(ms / period_ms)) * period_ms - ms) <= (tolerance + room) * ms + 1e-9;
   return exposures_ms.length === 0 || exposures_ms.some(canShow);
 }
 

@@ -13,10 +13,10 @@ import { cardPage } from "./pages/card";
 import { endPage, errorPage, nothingLeftPage, saved, withdrawnPage } from "./pages/closing";
 import { consentPage } from "./pages/consent";
 import { distancePage } from "./pages/distance";
-import { gatePage, unfitPage } from "./pages/gate";
+import { gatePage, unfitBrowserPage, unfitPage } from "./pages/gate";
 import { instructionsPage } from "./pages/instructions";
 import { soundPage } from "./pages/sound";
-import { isSameRefresh, measureRefresh, type Refresh } from "./refresh";
+import { canShowAny, isSameRefresh, measureRefresh, type Refresh } from "./refresh";
 import { sha256 } from "./sha256";
 import { openStore, type Owner, type Store } from "./store";
 import { arrivalFrom, fillScreen, isPhone, joinRequest, leaveFullscreen, screenNow, screenSignature, type Arrival } from "./surroundings";
@@ -25,7 +25,7 @@ import { textsFor } from "./texts";
 import { Leave, Ui } from "./ui";
 import { Watch } from "./watch";
 import { becomeWriter } from "./writer";
-import type { Block, BlockAnswer, BlockRequest, Calibration, Joined, Welcome } from "./wire";
+import type { Block, BlockAnswer, BlockRequest, Calibration, Ending, Joined, Welcome } from "./wire";
 
 /** How long to wait for older answers before asking for the session all the same. */
 const OLDER_WAIT_MS = 15_000;
@@ -76,8 +76,6 @@ class Visit {
   private readonly ownerName: string;
   /** Lets another tab be the writer. */
   letGo: () => void = () => {};
-  /** How many trials there are for this participant, as far as the server has said. */
-  private nTotal = 0;
 
   constructor(
     private readonly task: Task,
@@ -109,7 +107,7 @@ class Visit {
     await this.join();
     const { joined } = this;
     if (joined.state === "withdrawn") return withdrawnPage(ui);
-    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, joined.n_done < joined.n_total);
+    if (joined.state === "ended") return this.ended(joined.code, joined.completion_url, joined.ending);
     await this.outbox.begin(this.owner.owner, joined.session, joined.epoch, joined.token, performance.now());
     if (consent !== null) await this.agreed(consent.choices);
     let work = () => this.all();
@@ -136,7 +134,7 @@ class Visit {
     if (isTaken || (this.outbox?.nUnsaved ?? 0) === 0) this.letGo();
     void leaveFullscreen();
     if (isTaken) return takenPage(this.ui, this.ui.texts.elsewhere.newer);
-    errorPage(this.ui, error, this.outbox);
+    errorPage(this.ui, error, this.outbox, this.joined?.study.contact ?? "");
   }
 
   /** Waits until this tab is the only one of this study and participant. */
@@ -218,7 +216,6 @@ class Visit {
     else this.calibration = calibration;
     const wasStopped = known?.session === session && known.wasStopped;
     this.owner = { owner, session, token, screen: isSameScreen ? known!.screen : "", wasStopped };
-    this.nTotal = this.joined.n_total;
     await this.saveOwner();
   }
 
@@ -351,11 +348,14 @@ class Visit {
       if (planned === null) {
         // Nothing of this screen's can be shown; the next round measures what it is then.
         await leaveFullscreen();
-        await unfitPage(ui, desk.refresh, joined.study, previous !== null || 0 < joined.n_done);
+        const { exposures_ms, tolerance } = joined.study;
+        const hasAnswers = previous !== null || 0 < joined.n_done;
+        // Where the screen can, it is the browser that may not, and measuring again changes nothing.
+        if (canShowAny(exposures_ms, desk.refresh.period_ms, tolerance, 0)) await unfitBrowserPage(ui, hasAnswers);
+        else await unfitPage(ui, desk.refresh, joined.study, hasAnswers);
         continue;
       }
       const { block, n_done, n_total } = planned;
-      this.nTotal = n_total;
       if (block === null) {
         if (await this.end(false)) return;
         if (MOST_EMPTY_ROUNDS <= ++nEmpty) throw new ApiError("end_incomplete", "", 0);
@@ -449,7 +449,7 @@ class Visit {
     this.watch.settled();
     ui.notice({ name: "measuring", title: ui.texts.loading }, h("p", {}, ui.texts.pause.measuring));
     const refresh = await this.measured(RECHECK_MS);
-    return what === "measure" || !isSameRefresh(refresh, desk.refresh);
+    return what === "measure" || (this.task.needsComputer && !isSameRefresh(refresh, desk.refresh));
   }
 
   /** Asks for the code. False when the server still has trials for us. */
@@ -460,10 +460,10 @@ class Visit {
       await saved(ui, outbox);
       const request = { last_seq: outbox.lastSeq, is_early: isEarly };
       const answer = await this.retried(() => api.end(joined.session, joined.token, request));
-      if (answer.is_complete && (answer.code !== null || isEarly || answer.n_trials_left === 0)) {
+      if (answer.ending !== null) {
         await outbox.close(joined.session);
         await leaveFullscreen();
-        this.ended(answer.code, answer.completion_url, isEarly);
+        this.ended(answer.code, answer.completion_url, answer.ending);
         return true;
       }
       if (0 < answer.missing.length) await outbox.resend(answer.missing);
@@ -472,11 +472,11 @@ class Visit {
     }
   }
 
-  private ended(code: string | null, completionUrl: string | null, isEarly: boolean): void {
+  private ended(code: string | null, completionUrl: string | null, ending: Ending | null): void {
     const { ui, joined, owner } = this;
-    const how = !isEarly ? "all" : owner.wasStopped ? "stopped" : "early";
-    if (code === null && how === "all" && this.nTotal === 0) nothingLeftPage(ui, joined.study);
-    else endPage(ui, joined.study, code, completionUrl, how);
+    const why = ending === "complete" ? "all" : owner.wasStopped ? "stopped" : "early";
+    if (ending === "nothing_left") nothingLeftPage(ui, joined.study);
+    else endPage(ui, joined.study, code, completionUrl, why, this.outbox!);
   }
 
   private async withdraw(): Promise<void> {
@@ -508,7 +508,7 @@ class Visit {
       // Deleted already is deleted.
       if (!(error instanceof ApiError) || error.status !== 410) throw error;
     }
-    await this.outbox!.close(joined.session);
+    await this.outbox!.erase(joined.session);
     await store.dropOwner(owner.owner);
   }
 

@@ -315,15 +315,39 @@ test("flash: losing the focus voids the trial and pauses", async (name) => {
   await context.close();
 }, true);
 
+test("pairs: a key before the first frame is no answer", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  // Pressed once per trial, as soon as the pictures are in the document and before they are drawn.
+  await page.addInitScript(() => {
+    const look = () => {
+      const side = document.querySelector(".stage.pairs:not(.open) .side.left");
+      if (side !== null) dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+      globalThis.nEarly = (globalThis.nEarly ?? 0) + (side === null ? 0 : 1);
+    };
+    new MutationObserver(look).observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(address("pairs", link()));
+  const participant = new Participant(page, { hands: "keys" });
+  const last = await participant.goOn();
+  if (last !== "end") complain(name, `ended on ${last}`);
+  const nEarly = await page.evaluate(() => globalThis.nEarly);
+  if (nEarly === 0 || nEarly !== participant.nAnswered) complain(name, `${nEarly} keys before ${participant.nAnswered} answers`);
+  checkAll(name);
+  await context.close();
+});
+
 // What comes in between the beginning of a trial and its first frame: while that is written to disk, or
 // afterwards, in the gap before the cross.
-for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], ["flash-gap", "gap", "loses the focus"], ["flash-gap", "writing", "loses the focus"], ["beep", "writing", "loses the focus"], ["pairs", "writing", "loses the focus"], ["rate", "writing", "loses the focus"]]) {
+for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], ["flash-gap", "gap", "loses the focus"], ["flash-gap", "writing", "loses the focus"], ["beep", "writing", "loses the focus"], ["pairs", "writing", "loses the focus"], ["rate", "writing", "loses the focus"], ["pairs", "writing", "loses the focus and half the frames"], ["rate", "writing", "loses the focus and half the frames"]]) {
   test(`${study}: who ${how} between the beginning of a trial and its cross is asked before it is shown (${moment})`, async (name) => {
     const context = await browser.newContext(DESKTOP);
     const page = await opened(name, context);
-    await page.addInitScript(([isFocus, isWriting]) => {
+    await page.addInitScript(([isFocus, isWriting, isSlowed]) => {
       const leave = () => {
         globalThis.left_ms = performance.now();
+        const next = requestAnimationFrame;
+        if (isSlowed) globalThis.requestAnimationFrame = (work) => next(() => next(work));
         if (isFocus) dispatchEvent(new Event("blur"));
         else void document.exitFullscreen();
       };
@@ -338,7 +362,7 @@ for (const [study, moment, how] of [["flash-gap", "gap", "leaves fullscreen"], [
         }
         return put.call(this, value, ...rest);
       };
-    }, [how === "loses the focus", moment === "writing"]);
+    }, [how.startsWith("loses the focus"), moment === "writing", how.endsWith("frames")]);
     await page.goto(address(study, link()));
     const participant = new Participant(page, { cue: "visual" });
     await participant.goOn((now) => now === "pause" || now === "end");
@@ -361,15 +385,17 @@ test("beep: a careless participant is warned, practises and stops", async (name)
   if (!lastSession().isEarly) complain(name, "did not stop");
 }, true);
 
-test("rate: no IndexedDB: every trial waits for its ack", async (name) => {
-  const context = await browser.newContext(DESKTOP);
-  await context.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { value: undefined }));
-  const page = await opened(name, context);
-  await page.goto(address("rate", link()));
-  await new Participant(page).goOn();
-  checkAll(name);
-  await context.close();
-});
+for (const study of ["rate", "beep"]) {
+  test(`${study}: no IndexedDB: every trial waits for its ack`, async (name) => {
+    const context = await browser.newContext(DESKTOP);
+    await context.addInitScript(() => Object.defineProperty(globalThis, "indexedDB", { value: undefined }));
+    const page = await opened(name, context);
+    await page.goto(address(study, link()));
+    await new Participant(page, { cue: "visual" }).goOn();
+    checkAll(name);
+    await context.close();
+  });
+}
 
 test("consent refused, stopped early, withdrawn", async (name) => {
   for (const [buttons, last] of [[[".quiet"], "refused"], [[".way-out button", "button:nth-of-type(2)"], "end"], [[".way-out button", ".danger", ".danger"], "withdrawn"]]) {
@@ -495,8 +521,8 @@ for (const [study, screens] of [["rate-many", SMALL], ["flash-many", [["narrow",
 
 const SCREENS = [["desktop", DESKTOP], ["narrow", NARROW]];
 for (const [where, options] of SCREENS) {
-  for (const [study, title, from] of [["flash-short", "cannot show this study", "gate"], ["flash-short-de", "kann diese Studie nicht zeigen", "gate"], ["flash-unfit", "cannot show this study", "server"]]) {
-    test(`${study} (${where}): a screen that cannot show any exposure is told so (${from})`, async (name) => {
+  for (const [study, title] of [["flash-short", "cannot show this study"], ["flash-short-de", "kann diese Studie nicht zeigen"]]) {
+    test(`${study} (${where}): a screen that cannot show any exposure is told so`, async (name) => {
       const context = await browser.newContext(options);
       const page = await opened(name, context);
       await page.goto(address(study, link()));
@@ -505,12 +531,31 @@ for (const [where, options] of SCREENS) {
       const text = await page.locator("body").innerText();
       if (!text.includes(title) || !/\(6\d Hz\)|\(5\d Hz\)/.test(text)) complain(name, text);
       if (/another study|anderen Studie/.test(text)) complain(name, "it is told of another study");
-      if (from === "gate" && participant.seen.some((page) => ["card", "practice", "instructions"].includes(page))) complain(name, `saw ${participant.seen}`);
+      if (participant.seen.some((page) => ["card", "practice", "instructions"].includes(page))) complain(name, `saw ${participant.seen}`);
       // Measured again, it is still the same screen.
       await page.locator(".page .body button.primary").click();
       await page.waitForTimeout(100);
       if ((await participant.goOn((now) => now === "unfit")) !== "unfit") complain(name, "measured again, it is lost");
       // Giving up is possible, and gives no code.
+      await page.locator(".page .way-out button").click();
+      await page.locator(".page button:nth-of-type(2)").first().click();
+      if ((await participant.goOn()) !== "end" || (await page.locator(".code").count()) !== 0) complain(name, "no end, or one with a code");
+      await context.close();
+    }, true);
+  }
+}
+
+for (const [where, options] of SCREENS) {
+  for (const [study, title, todo] of [["flash-unfit", "This browser cannot show this study", "in Chrome, Edge or another"], ["flash-unfit-de", "Dieser Browser kann diese Studie nicht zeigen", "in Chrome, Edge oder einem anderen"]]) {
+    test(`${study} (${where}): a browser that may not show what the screen can is told so`, async (name) => {
+      const context = await browser.newContext(options);
+      const page = await opened(name, context);
+      const query = link();
+      await page.goto(address(study, query));
+      const participant = new Participant(page, { onPage: inspector(name, page, `${where}-${study}`) });
+      if ((await participant.goOn()) !== "unfit") complain(name, `saw ${participant.seen}`);
+      const text = await page.locator("body").innerText();
+      if (!text.includes(title) || !text.includes(todo) || !text.includes(query) || /Hz/.test(text)) complain(name, text);
       await page.locator(".page .way-out button").click();
       await page.locator(".page button:nth-of-type(2)").first().click();
       if ((await participant.goOn()) !== "end" || (await page.locator(".code").count()) !== 0) complain(name, "no end, or one with a code");
@@ -542,6 +587,82 @@ for (const [study, from, early] of [["rate", "break", "You stopped early"], ["ra
     }, true);
   }
 }
+
+test("rate: whoever stops while the last answers are saved has done everything, now and after a reload", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page);
+  await participant.goOn((now, { nAnswered }) => now === "stage:grid" && nAnswered === (isReal ? 3 : 5));
+  await context.setOffline(true);
+  await participant.goOn((now) => now === "saving");
+  await page.locator(".page .way-out button").click();
+  await page.locator(".page button:nth-of-type(2)").first().click();
+  await context.setOffline(false);
+  for (const time of ["first", "again"]) {
+    const last = await participant.goOn();
+    const text = await page.locator("body").innerText();
+    if (last !== "end" || !text.includes("You are done") || (await page.locator(".code").count()) !== 1 || text.includes("EARLY-")) complain(name, `${time}: ${text}`);
+    await page.reload();
+    await page.waitForTimeout(100);
+  }
+  await context.close();
+});
+
+test("rate: whoever stops in a pause inside the last trial stopped early, now and after a reload", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  await page.addInitScript((last) => {
+    const put = IDBObjectStore.prototype.put;
+    let nBegun = 0;
+    IDBObjectStore.prototype.put = function (value, ...rest) {
+      if (value?.body?.includes('"trial_start"') && ++nBegun === last) setTimeout(() => dispatchEvent(new Event("blur")));
+      return put.call(this, value, ...rest);
+    };
+  }, isReal ? 4 : 6);
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page);
+  await participant.goOn((now) => now === "pause");
+  await page.locator(".page .way-out button").click();
+  await page.locator(".page button:nth-of-type(2)").first().click();
+  for (const time of ["first", "again"]) {
+    const last = await participant.goOn();
+    const text = await page.locator("body").innerText();
+    if (last !== "end" || !text.includes("You stopped early")) complain(name, `${time}: ${text}`);
+    await page.reload();
+    await page.waitForTimeout(100);
+  }
+  await context.close();
+});
+
+test("rate: answers that the server refuses are offered for download, and never said to be saved", async (name) => {
+  const context = await browser.newContext(DESKTOP);
+  const page = await opened(name, context);
+  let token = null;
+  // From the first answer on, nothing of this opening of the session is taken.
+  await page.route("**/events", (route) => {
+    const request = route.request();
+    const { authorization } = request.headers();
+    if (request.postData()?.includes('\\"kind\\":\\"trial\\"')) token ??= authorization;
+    if (authorization !== token) return route.continue();
+    return route.fulfill({ status: 422, contentType: "application/json", body: JSON.stringify({ error: { code: "report_bad", message: "no" } }) });
+  });
+  await page.goto(address("rate", link()));
+  const participant = new Participant(page, { onPage: inspector(name, page, "refused-rate") });
+  if ((await participant.goOn()) !== "error") complain(name, `saw ${participant.seen}`);
+  for (const time of ["at once", "at the end", "after a reload"]) {
+    const text = await page.locator("body").innerText();
+    if (!text.includes("Not all of your answers could be saved") || !text.includes("Contact: Vision Lab") || /all your answers are saved|try again later/.test(text)) complain(name, `${time}: ${text}`);
+    const asked = page.getByRole("button", { name: "Download my answers" }).click({ timeout: 5000 });
+    const [file] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }), asked]);
+    const { chains } = JSON.parse(readFileSync(await file.path(), "utf8"));
+    if (!chains.some(({ events }) => events.some(({ body }) => body.includes('"kind":"trial"')))) complain(name, `${time}: no answer in the file`);
+    await page.reload();
+    await page.waitForTimeout(100);
+    if ((await participant.goOn()) !== "end") complain(name, `${time}: saw ${participant.seen}`);
+  }
+  await context.close();
+});
 
 test("rate: whoever there is no picture for is not told that they have seen them elsewhere", async (name) => {
   const context = await browser.newContext(DESKTOP);
@@ -653,18 +774,17 @@ test("rate: go on here, in a tab that was taken, takes over at once", async (nam
 
 for (const [where, options] of SCREENS) {
   test(`pages without the script have room and a card (${where})`, async (name) => {
-    for (const [what, path, hasScript] of [["unknown", "nonsense", true], ["no-script", "rate-de", false]]) {
+    for (const [what, path, hasScript] of [["unknown", "nonsense", true], ["no-script", "flash-de", false]]) {
       const context = await browser.newContext({ ...options, javaScriptEnabled: hasScript });
       const page = await context.newPage();
       await page.goto(address(path));
       await page.screenshot({ path: `${shots}/${where}-bare-${what}.png` });
-      const text = page.locator(what === "unknown" ? "h1" : "noscript p");
-      const box = await text.boundingBox();
-      const padding = what === "unknown" ? box.x : parseFloat(await text.evaluate((element) => getComputedStyle(element).paddingLeft).catch(() => "20"));
-      if (!(16 <= padding)) complain(name, `${what}: ${padding} px from the edge`);
+      const [card, text] = [await page.locator(".page").boundingBox(), await page.locator(".page h1").boundingBox()];
+      if (!(16 <= text.x - card.x)) complain(name, `${what}: ${text.x - card.x} px from the edge`);
+      if (options.viewport.width < card.x + card.width || 800 < card.width) complain(name, `${what}: the card is ${card.width} px wide, from ${card.x}`);
       await context.close();
     }
-  }, true);
+  });
 }
 
 test("rate: a link without an id says where to go, not to try again", async (name) => {

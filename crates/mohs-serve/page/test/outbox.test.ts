@@ -260,6 +260,21 @@ describe("outbox", () => {
     }
   });
 
+  test("an answer that was given before is kept, and nothing more may begin", async () => {
+    const server = new Server();
+    server.isElsewhere = true;
+    const outbox = await opened(await openStore(new IDBFactory()), server.post);
+    await outbox.begin("o", "s", 1, "t1", 0);
+    await outbox.append({ kind: "trial_start", at_ms: 0, trial: "a" });
+    await outbox.drained();
+    expect(outbox.isTaken).toBe(true);
+    await outbox.append({ kind: "trial", at_ms: 1, report: { trial: "a" } as TrialReport });
+    await outbox.drained();
+    expect(server.bodies("s/1").length).toBe(2);
+    await expect(outbox.append({ kind: "trial_start", at_ms: 2, trial: "b" })).rejects.toMatchObject({ code: "epoch_over" });
+    outbox.stop();
+  });
+
   test("nothing is sent while a stimulus is on", async () => {
     const server = new Server();
     const outbox = await opened(await openStore(new IDBFactory()), server.post);
@@ -361,6 +376,31 @@ describe("outbox", () => {
     await outbox.close("s");
     expect((await after.chains()).map(({ key }) => key)).toEqual(["other/1"]);
     expect(await after.events("s/1", 0)).toEqual([]);
+  });
+
+  test("closing keeps what the server refused, on later visits, too; withdrawing does not", async () => {
+    const factory = new IDBFactory();
+    const refuse: Post = async () => {
+      throw new ApiError("report_bad", "", 422);
+    };
+    const before = await opened(await openStore(factory), refuse);
+    await before.begin("o", "s", 1, "t", 0);
+    await before.append(note(0));
+    await expect(before.drained()).rejects.toMatchObject({ code: "report_bad" });
+    // No answer, nothing to be sent to the researchers.
+    expect(before.hasRefused).toBe(false);
+    await before.append({ kind: "trial", at_ms: 1, report: { trial: "a" } as TrialReport });
+    expect(before.hasRefused).toBe(true);
+    before.stop();
+    const store = await openStore(factory);
+    const after = await opened(store, refuse);
+    await after.olderDrained();
+    await after.close("s");
+    expect(after.hasRefused).toBe(true);
+    expect((await store.events("s/1", 0)).length).toBe(2);
+    await after.erase("s");
+    expect(after.hasRefused).toBe(false);
+    expect(await store.events("s/1", 0)).toEqual([]);
   });
 
   test("everything unsaved can be handed out as a file", async () => {

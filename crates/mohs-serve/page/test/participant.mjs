@@ -8,7 +8,7 @@ export function look(page) {
     if (shown !== null) return shown.dataset.page;
     if (document.querySelector(".stage .start-cross:not(.hidden)")) return "stage:start";
     if (document.querySelector(".stage .grid:not(.hidden)")) return document.querySelector(".stage .answer.chosen") ? "stage:show" : "stage:grid";
-    if (document.querySelector(".stage.pairs .side")) return "stage:pairs";
+    if (document.querySelector(".stage.pairs.open .side")) return "stage:pairs";
     return document.querySelector(".stage") ? "stage:show" : "empty";
   });
 }
@@ -73,8 +73,11 @@ export class Participant {
       case "gate": {
         if ((await page.locator(".page .body .buttons button").count()) === 0) return false;
         const anyway = await page.locator(".page .body .buttons button:not(.primary)").count();
-        await this.press(anyway === 0 ? PRIMARY : ".page .body .buttons button:not(.primary)");
-        await page.waitForTimeout(50);
+        const wanted = anyway === 0 ? PRIMARY : ".page .body .buttons button:not(.primary)";
+        const button = await page.$(wanted);
+        if (button === null) return false;
+        await this.press(wanted);
+        await page.waitForFunction((old) => !old.isConnected, button, { timeout: 5000 }).catch(() => {});
         return true;
       }
       case "card":

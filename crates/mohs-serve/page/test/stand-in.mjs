@@ -66,6 +66,7 @@ export const STUDIES = {
   "flash-plain": { info: info("flash-plain", { exposures_ms: [50] }), blocks: [[4, false, null], [4, false, null]] },
   "flash-gap": { info: info("flash-gap", { exposures_ms: [50], gap_ms: 1000, fullscreen: true }), blocks: [[5, false, null]] },
   "flash-unfit": { info: info("flash-unfit", { exposures_ms: [50] }), blocks: [[2, false, null]], isUnfit: true },
+  "flash-unfit-de": { info: info("flash-unfit-de", { language: "de", exposures_ms: [50] }), blocks: [[2, false, null]], isUnfit: true },
   "flash-short": { info: info("flash-short", { exposures_ms: [4, 5], calibrate: true }), blocks: [[2, false, null]] },
   "flash-short-de": { info: info("flash-short-de", { language: "de", exposures_ms: [4, 5] }), blocks: [[2, false, null]] },
   "flash-many": { info: info("flash-many", { labels: BREEDS, exposures_ms: [50] }), blocks: [[2, false, null]] },
@@ -163,9 +164,9 @@ export async function start(port = 0) {
       const study = STUDIES[path[1]];
       // As the real server makes them.
       const bare = (language, body) => `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Not found</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"></head><body>${body}</body></html>`;
-      if (study === undefined) return { status: 404, type: "text/html; charset=utf-8", body: bare("en", "<main><h1>There is no such study</h1><p>Please check the link.</p></main>") };
-      const { task, language } = study.info;
-      const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Study</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"><script type="module" src="/assets/${task}.js"></script></head><body data-study="${path[1]}"><main id="page"></main><noscript><p>Please allow JavaScript on this page: the experiment needs it.</p></noscript></body></html>`;
+      if (study === undefined) return { status: 404, type: "text/html; charset=utf-8", body: bare("en", '<main class="page"><h1>There is no such study</h1><p>Please check the link.</p></main>') };
+      const { task, language, title } = study.info;
+      const html = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"><script type="module" src="/assets/${task}.js"></script></head><body data-study="${path[1]}"><main id="page"></main><noscript><div class="page"><h1>${title}</h1><p>Please allow JavaScript on this page: the study needs it.</p></div></noscript></body></html>`;
       return { status: 200, type: "text/html; charset=utf-8", body: html };
     }
     if (path[0] === "frame") return { status: 200, type: "text/html", body: `<!doctype html><html lang="en"><title>f</title><iframe src="/s/${path[1]}" width="800" height="500"></iframe></html>` };
@@ -220,7 +221,7 @@ export async function start(port = 0) {
     let id = knownSession(study, asked);
     if (id === undefined) {
       id = `s${randomBytes(6).toString("hex")}`;
-      sessions.set(id, { id, study, epochs: [], trials: plan(id, study), pages: [], calibration: null, state: "open", code: null, browser: asked.browser });
+      sessions.set(id, { id, study, epochs: [], trials: plan(id, study), pages: [], calibration: null, state: "open", ending: null, code: null, browser: asked.browser });
       if (asked.recruiter_id !== null) byRecruiter.set(`${study}/${asked.recruiter}/${asked.recruiter_id}`, id);
     }
     const session = sessions.get(id);
@@ -231,7 +232,7 @@ export async function start(port = 0) {
     return json({
       session: id, epoch: epoch.epoch, token: epoch.token, state: session.state, pages_done: session.pages, calibration: session.calibration,
       n_done: counted.filter(({ state }) => state === "done" || state === "void").length, n_total: counted.length,
-      code: session.code, completion_url: urlOf(session), study: { ...STUDIES[study].info, preview: asked.preview !== null },
+      ending: session.ending, code: session.code, completion_url: urlOf(session), study: { ...STUDIES[study].info, preview: asked.preview !== null },
     });
   }
 
@@ -295,6 +296,7 @@ export async function start(port = 0) {
       const trial = of(what.report.trial);
       if (0 < trial.reports++) problems.push(`${session.id}: ${what.report.trial} was reported twice`);
       if (what.report.response !== null && !trial.planned.options.includes(what.report.response)) problems.push(`${what.report.trial}: answer not on offer`);
+      if (what.report.handled_ms !== null && what.report.handled_ms < what.report.onset_ms) problems.push(`${what.report.trial}: answered before it was shown`);
       if (1 < trial.begunIn.size) return;
       trial.state = "done";
       trial.report = what.report;
@@ -305,14 +307,17 @@ export async function start(port = 0) {
     const missing = Array.from({ length: last_seq }, (_, i) => i + 1).filter((seq) => !epoch.events.has(seq));
     const n_trials_left = session.trials.filter(({ state }) => state === "planned").length;
     const isOver = missing.length === 0 && (is_early || n_trials_left === 0);
-    if (isOver) {
+    if (isOver && session.state === "open") {
       session.state = "ended";
       session.isEarly = is_early;
+      // Whoever goes on has left a trial that was begun elsewhere behind; whoever stops in one has not done it.
+      const isBroken = is_early && session.trials.some(({ state }) => state === "begun");
+      const hasAnswer = session.trials.some(({ report }) => report !== undefined);
+      session.ending = session.trials.length === 0 ? "nothing_left" : n_trials_left === 0 && hasAnswer && !isBroken ? "complete" : "early";
       // Who stopped early, or had nothing to do, gets none.
-      const isEarned = n_trials_left === 0 && 0 < session.trials.length;
-      if (isEarned) session.code ??= `C${randomBytes(4).toString("hex").toUpperCase()}`;
+      if (session.ending === "complete") session.code = `C${randomBytes(4).toString("hex").toUpperCase()}`;
     }
-    return json({ is_complete: missing.length === 0, missing, n_trials_left, code: isOver ? session.code : null, completion_url: isOver ? urlOf(session) : null });
+    return json({ is_complete: isOver, missing, n_trials_left, ending: isOver ? session.ending : null, code: isOver ? session.code : null, completion_url: isOver ? urlOf(session) : null });
   }
 
   function withdraw(session) {

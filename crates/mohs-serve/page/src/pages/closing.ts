@@ -43,12 +43,13 @@ export async function offer(outbox: Outbox): Promise<void> {
   download("mohs-answers.json", JSON.stringify({ format: "mohs-events/1", chains: await outbox.everything() }, null, 1));
 }
 
-/** How a session ended: through, by the participant's wish, or by the study's rules. */
-export type Ending = "all" | "early" | "stopped";
+/** Why a session is over: all is done, the participant wished so, or the study's rules did. */
+export type Why = "all" | "early" | "stopped";
 
-export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, how: Ending): void {
-  const { end, beep } = ui.texts;
-  const said = { all: end.all, early: end.early, stopped: beep.stop }[how];
+export function endPage(ui: Ui, study: StudyInfo, code: string | null, completionUrl: string | null, why: Why, outbox: Outbox): void {
+  const { consent, end, error, beep } = ui.texts;
+  const { hasRefused } = outbox;
+  const said = { all: hasRefused ? end.through : end.all, early: end.early, stopped: beep.stop }[why];
   // What could be handed in somewhere is not for previews.
   if (study.preview) return ui.last({ name: "end", title: end.title }, h("p", {}, end.preview), ...paragraphs(study.debrief), h("p", {}, end.close));
   const url = safeUrl(completionUrl);
@@ -56,11 +57,17 @@ export function endPage(ui: Ui, study: StudyInfo, code: string | null, completio
   ui.last(
     { name: "end", title: end.title },
     h("p", {}, said),
+    hasRefused && h("div", { class: "caution" }, h("p", {}, error.refused), contactOf(study.contact, consent.facts.contact), button(error.download, () => void offer(outbox), "")),
     ...paragraphs(study.debrief),
     code === null ? h("p", {}, end.noCode) : h("p", {}, end.code),
     code !== null && h("p", { class: "code" }, h("code", {}, code), copy),
     code !== null && url !== null ? h("div", { class: "buttons" }, h("a", { class: "button primary", href: url, rel: "noreferrer" }, end.onward)) : h("p", {}, end.close),
   );
+}
+
+/** Whom to send answers to, where that is known. */
+function contactOf(contact: string, name: string): HTMLElement | null {
+  return contact === "" ? null : h("p", {}, `${name}: ${contact}`);
 }
 
 /** There was not one trial for this participant; they get no code. */
@@ -78,7 +85,7 @@ export function withdrawnPage(ui: Ui): void {
 }
 
 /** Says what went wrong, with its stable code. */
-export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
+export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null, contact: string): void {
   const { texts } = ui;
   const code = error instanceof ApiError ? error.code : "page_failed";
   const message = texts.codes[code] ?? (error instanceof ApiError ? error.message : "");
@@ -86,18 +93,24 @@ export function errorPage(ui: Ui, error: unknown, outbox: Outbox | null): void {
   const isOver = ["study_closed", "study_full", "screen_unfit", "id_missing", "session_over", "proof_missing"].includes(code);
   const over = texts.error.titles[code] ?? texts.consent.refused.title;
   const hasUnsaved = outbox !== null && 0 < outbox.nUnsaved;
+  const hasRefused = outbox !== null && outbox.hasRefused;
+  // Then trying again changes nothing.
+  const isRefusal = hasRefused && outbox.refusal === error;
   ui.last(
     { name: "error", title: isOver ? over : texts.error.title },
-    message !== "" && h("p", {}, message),
-    !isOver && h("p", {}, texts.error.text),
+    !isRefusal && message !== "" && h("p", {}, message),
+    hasRefused && h("p", {}, texts.error.refused),
+    hasRefused && contactOf(contact, texts.consent.facts.contact),
+    !isOver && !isRefusal && h("p", {}, texts.error.text),
     // Not called a code, and not said where nothing is wrong: somebody would hand it in.
     !isOver && h("p", { class: "hint" }, `${texts.error.reason}: `, h("code", {}, code)),
     hasUnsaved && h("p", {}, texts.error.safe),
     h(
       "div",
       { class: "buttons" },
-      (!isOver || code === "proof_missing") && button(texts.error.reload, () => location.reload()),
-      hasUnsaved && button(texts.error.download, () => void offer(outbox), ""),
+      hasRefused && button(texts.error.download, () => void offer(outbox)),
+      (!isOver || code === "proof_missing") && button(texts.error.reload, () => location.reload(), hasRefused ? "" : "primary"),
+      hasUnsaved && !hasRefused && button(texts.error.download, () => void offer(outbox), ""),
     ),
   );
 }

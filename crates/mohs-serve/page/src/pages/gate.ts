@@ -43,6 +43,20 @@ export function unfitPage(ui: Ui, refresh: Refresh, study: StudyInfo, hasAnswers
   ]);
 }
 
+/** Says that this browser may not show any exposure of the study; another one goes on. */
+export function unfitBrowserPage(ui: Ui, hasAnswers: boolean): Promise<never> {
+  const { unfit, computer } = ui.texts;
+  const copy = button(computer.copy, () => void navigator.clipboard?.writeText(location.href).then(() => (copy.textContent = computer.copied)));
+  return ui.page({ name: "unfit", title: unfit.browser.title }, () => [
+    h("p", {}, unfit.browser.text),
+    h("p", {}, unfit.browser.todo),
+    h("p", { class: "address" }, location.href),
+    h("p", {}, unfit.browser.noCode),
+    hasAnswers && h("p", {}, unfit.kept),
+    h("div", { class: "buttons" }, copy),
+  ]);
+}
+
 /** Without `choices` the screen cannot show the study. */
 type Checked = Passed | { refresh: Refresh; choices: null };
 

@@ -79,11 +79,10 @@ const beep: Task = {
         const wasFull = isFullscreen();
         desk.outbox.hold();
         const answered = await answer(desk, stage, grid, pictures.image, block.beep_ms, rules);
-        desk.outbox.release();
         const isTimed = block.beep_ms !== null;
         const feedback = isTimed ? feedbackFor(answered.choice?.response_ms ?? null, answered.heard_ms, rules.tolerance_ms) : "ok";
         const wasVisible = desk.watch.nDisturbances === before;
-        await desk.append({
+        const isKept = desk.append({
           kind: "trial",
           at_ms: performance.now(),
           report: {
@@ -109,6 +108,9 @@ const beep: Task = {
                 },
           },
         });
+        // Only now: what comes in may say that the session went on elsewhere.
+        desk.outbox.release();
+        await isKept;
         if (isTimed) {
           await tell(desk, note, feedback, answered.choice === null);
           const isStop = wasVisible && !block.is_practice && (await passGate(desk, block, rules, feedback, stage)) === "stop";

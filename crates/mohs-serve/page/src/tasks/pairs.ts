@@ -64,10 +64,13 @@ async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promi
   const second = isStacked ? texts.pairs.lower : texts.pairs.right;
   const mayTie = trial.options.includes("tie");
   const listening = new AbortController();
-  const shown = new Promise<Choice>((resolve) => {
+  const stage = h("div", { class: "stage pairs" });
+  let isShown = false;
+  const chosen = new Promise<Choice>((resolve) => {
     let isOver = false;
     const choose = (option: string, response_ms: number, input: string) => {
-      if (isOver) return;
+      // An answer before the pictures is no answer.
+      if (isOver || !isShown) return;
       isOver = true;
       resolve({ option, response_ms, handled_ms: performance.now(), input });
     };
@@ -78,20 +81,18 @@ async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promi
         {
           type: "button",
           class: `side ${option}`,
-          onpointerdown: (event: PointerEvent) => (down = event),
+          onpointerdown: (event: PointerEvent) => (down = isShown ? event : null),
           onclick: (event: MouseEvent) => choose(option, down?.timeStamp ?? event.timeStamp, event.detail === 0 ? "key" : (down?.pointerType ?? "mouse")),
         },
         canvas,
         h("span", {}, name),
       );
     };
-    const stage = h(
-      "div",
-      { class: "stage pairs" },
+    stage.append(
       h("h1", { class: "question", tabindex: "-1" }, ...breakable(question)),
       h("div", { class: "sides" }, side("left", first, left), side("right", second, right)),
-      mayTie && side("tie", texts.pairs.tie, null),
     );
+    if (mayTie) stage.append(side("tie", texts.pairs.tie, null));
     addEventListener(
       "keydown",
       (event) => {
@@ -106,7 +107,9 @@ async function asked(desk: Desk, trial: PlannedTrial, pictures: Pictures): Promi
     stage.querySelector<HTMLElement>("h1")!.focus({ preventScroll: true });
   });
   const onset_ms = await nextFrame();
-  const choice = await shown;
+  isShown = true;
+  stage.classList.add("open");
+  const choice = await chosen;
   listening.abort();
   desk.ui.stage(h("div", { class: "stage pairs" }));
   return { onset_ms, choice };

@@ -102,6 +102,12 @@ export const de: Texts = {
     ],
     noCode: "Wenn nichts davon hilft, können Sie mit diesem Bildschirm nicht teilnehmen, und es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Danke für den Versuch!",
     kept: "Ihre bisherigen Antworten bleiben erhalten.",
+    browser: {
+      title: "Dieser Browser kann diese Studie nicht zeigen",
+      text: "Die Bilder sind so kurz zu sehen, dass nicht jeder Browser das genau genug kann.",
+      todo: "Bitte öffnen Sie denselben Link an einem Computer in Chrome, Edge oder einem anderen Browser, in dem Chromium steckt:",
+      noCode: "Ohne einen solchen Browser können Sie nicht teilnehmen, und es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück. Danke für den Versuch!",
+    },
   },
 
   card: {
@@ -243,6 +249,7 @@ export const de: Texts = {
     title: "Vielen Dank!",
     early: "Sie haben früher aufgehört. Ihre bisherigen Antworten bleiben erhalten.",
     all: "Sie sind fertig, und alle Ihre Antworten sind gespeichert.",
+    through: "Sie sind fertig.",
     preview: "Das war eine Vorschau: Nichts wurde gezählt. Teilnehmende sehen hier, wie ihre Sitzung geendet hat, und ihren Abschlusscode.",
     code: "Ihr Abschlusscode:",
     noCode: "Es gibt keinen Abschlusscode. Wenn Sie von einer Vermittlungsseite kommen, geben Sie die Aufgabe dort bitte zurück.",
@@ -284,6 +291,7 @@ export const de: Texts = {
     reason: "Grund",
     text: "Bitte versuchen Sie es später noch einmal. Wenn es wieder passiert, schreiben Sie den Forschenden und nennen Sie den Grund, der unten steht.",
     safe: "Ihre Antworten bleiben in diesem Browser erhalten.",
+    refused: "Nicht alle Ihre Antworten ließen sich speichern. Bitte laden Sie sie herunter und schicken Sie sie den Forschenden.",
     download: "Meine Antworten herunterladen",
     reload: "Seite neu laden",
   },

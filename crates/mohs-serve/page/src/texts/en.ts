@@ -102,6 +102,12 @@ export const en = {
     ],
     noCode: "If nothing helps, you cannot take part with this screen, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for trying!",
     kept: "Your answers so far are kept.",
+    browser: {
+      title: "This browser cannot show this study",
+      text: "The pictures are shown for so short a time that not every browser does it exactly enough.",
+      todo: "Please open the same link in Chrome, Edge or another browser made of Chromium, on a computer:",
+      noCode: "Without such a browser you cannot take part, and there is no completion code. If you came from a recruiting site, please return the task there. Thank you for trying!",
+    },
   },
 
   card: {
@@ -243,6 +249,7 @@ export const en = {
     title: "Thank you!",
     early: "You stopped early. Your answers so far are kept.",
     all: "You are done, and all your answers are saved.",
+    through: "You are done.",
     preview: "This was a preview: nothing was counted. Participants see here how their session ended, and their completion code.",
     code: "Your completion code:",
     noCode: "There is no completion code. If you came from a recruiting site, please return the task there.",
@@ -284,6 +291,7 @@ export const en = {
     reason: "Reason",
     text: "Please try again later. If it happens again, write to the researchers and tell them the reason below.",
     safe: "Your answers are kept in this browser.",
+    refused: "Not all of your answers could be saved. Please download them and send them to the researchers.",
     download: "Download my answers",
     reload: "Load the page again",
   },
