@@ -178,9 +178,10 @@ impl ByStratum {
     /// strata without an answer keep theirs.
     fn pool(&self, group: &Group, moments: &mut Moments) {
         let mut shares = vec![0.0; self.pooled.len()];
-        let mut borrowed = 0.0;
+        let (mut borrowed, mut own) = (0.0, 0.0);
         for (idx, weight) in &group.strata {
             let (n, size) = (real(self.n_asked[*idx]), real(self.n_stimuli[*idx]));
+            own += (weight * weight * self.variances[*idx]).powi(2) / (n.max(2.0) + 1.0);
             if self.n_asked[*idx] == 0 {
                 borrowed += weight * weight * self.variances[*idx];
             } else {
@@ -195,6 +196,10 @@ impl ByStratum {
         if moments.variance <= sum + borrowed {
             moments.variance = sum + borrowed;
             moments.freedom = if 0.0 < square { sum * sum / square } else { f64::INFINITY };
+        } else {
+            // Of few answers each, Satterthwaite's count is too small by a factor of up to three;
+            // this one is right on average (Welch 1947).
+            moments.freedom = moments.freedom.max(moments.variance * moments.variance / own - 2.0);
         }
     }
 }
