@@ -48,6 +48,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        number: 7,
+        both: include_str!("../../migrations/0007_handed.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
 
 /// The first version that overwrites what is deleted.
