@@ -157,7 +157,7 @@ pub fn by_id_or_code(
     study: &str,
     id_or_code: &str,
 ) -> Result<Option<String>, StoreError> {
-    // Participants may share a code that the study gives to all; then it names nobody.
+    // Participants may share a code that the study gave to all before; then it names nobody.
     let sql =
         "select session from session where study = $1 and (session = $2 or code = $2) limit 2";
     let mut found = tx.rows(sql, &[study.into(), id_or_code.into()], |row| row.word(0))?;
