@@ -65,7 +65,7 @@ pub enum State {
     Complete,
     /// The participant stopped before the end; the data are kept.
     Early,
-    /// There was not one trial for the participant: they had seen everything in other studies.
+    /// There was not one trial for the participant: what they had not seen in other studies was full.
     NothingLeft,
 }
 
