@@ -162,12 +162,14 @@ impl TrialReport {
         if self.flash.as_ref().is_some_and(|flash| 2 < n_noted(flash)) {
             return Err(bad("flash", "two times, of image and mask", 3.0));
         }
-        let ordered = |later: Option<f64>| later.is_none_or(|later| self.onset_ms <= later);
-        if !ordered(self.offset_ms) || !ordered(self.handled_ms) {
+        if self.offset_ms.is_some_and(|offset| offset < self.onset_ms) {
             return Err(bad("onset_ms", "before what follows", self.onset_ms));
         }
-        if let Some(response) = self.response_ms.filter(|ms| *ms < self.onset_ms - MOST_EARLY_MS) {
-            return Err(bad("response_ms", "an answer after the onset", response));
+        let answered = [("response_ms", self.response_ms), ("handled_ms", self.handled_ms)];
+        for (field, found) in answered {
+            if let Some(found) = found.filter(|ms| *ms < self.onset_ms - MOST_EARLY_MS) {
+                return Err(bad(field, "an answer after the onset", found));
+            }
         }
         Ok(())
     }
@@ -469,9 +471,18 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_key_that_was_handled_while_the_picture_was_being_drawn_is_an_answer() {
+        let pressed = |report: &mut TrialReport| {
+            (report.response_ms, report.handled_ms) = (Some(997.0), Some(998.0));
+        };
+        check(pressed, TimingVerdict::Ok);
+    }
+
+    #[test]
     fn numbers_that_no_clock_gives_are_refused() {
-        let changes: [fn(&mut TrialReport); 8] = [
+        let changes: [fn(&mut TrialReport); 9] = [
             |report| report.response_ms = Some(-5.0),
+            |report| report.handled_ms = Some(899.0),
             |report| report.onset_ms = f64::NAN,
             |report| report.response_ms = Some(f64::INFINITY),
             |report| report.period_ms = 0.0,

@@ -87,6 +87,12 @@ pub enum StoreError {
     /// The file, or its folder, cannot be written.
     #[error("it cannot be written")]
     ReadOnly(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A file of an older version cannot be written anew.
+    #[error("there is no room to write it anew, which is done once, as an older version made it")]
+    NoRoom(#[source] Box<StoreError>),
+    /// A file of an older version cannot be written anew now.
+    #[error("another program works with it while it is to be written anew, which is done once")]
+    InUse(#[source] Box<StoreError>),
     /// Another program made the database.
     #[error("it holds tables of another program")]
     Foreign,
@@ -141,8 +147,15 @@ impl From<rusqlite::Error> for StoreError {
 impl StoreError {
     /// Returns whether a file was named that holds something else than a database.
     pub fn is_no_database(&self) -> bool {
-        matches!(self, Self::Sqlite(rusqlite::Error::SqliteFailure(cause, _))
-            if cause.code == rusqlite::ErrorCode::NotADatabase)
+        self.sqlite_code() == Some(rusqlite::ErrorCode::NotADatabase)
+    }
+
+    /// Returns what SQLite calls it.
+    fn sqlite_code(&self) -> Option<rusqlite::ErrorCode> {
+        match self {
+            Self::Sqlite(cause) => cause.sqlite_error_code(),
+            _ => None,
+        }
     }
 }
 

@@ -117,7 +117,7 @@ pub enum Ending {
     Complete,
     /// The participant stopped before the end, perhaps before the beginning; what they did is kept.
     Early,
-    /// There was not one trial for the participant: they had seen everything in other studies.
+    /// There was not one trial for the participant: what they had not seen in other studies was full.
     NothingLeft,
 }
 

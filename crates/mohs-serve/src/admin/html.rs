@@ -151,7 +151,7 @@ fn numbers(hosted: &Hosted, overview: &Overview) -> String {
         ("agreed to take part", overview.n_agreed.to_string()),
         ("complete", in_state("complete").to_string()),
         ("stopped early", in_state("early").to_string()),
-        ("had nothing left to see", in_state("nothing-left").to_string()),
+        ("found nothing left for them", in_state("nothing-left").to_string()),
         ("withdrew", overview.study.n_withdrawn.to_string()),
         ("study", if overview.study.is_open { "open" } else { "closed" }.into()),
     ];
@@ -395,8 +395,8 @@ fn sessions(hosted: &Hosted, overview: &Overview) -> String {
     let shown = overview.sessions.len();
     let more = if shown < n { format!("The {shown} newest of {n}. ") } else { String::new() };
     format!(
-        "{}<p class=\"soft\">{more}<b>good</b>: trials that are not void. <code>nothing-left</code>: a person who had seen all pictures in \
-         other studies; no trial was shown and no code given.</p>",
+        "{}<p class=\"soft\">{more}<b>good</b>: trials that are not void. <code>nothing-left</code>: a person for whom there was no picture: \
+         those they had not seen in other studies had all their answers; no trial was shown and no code given.</p>",
         table("Sessions", "", &rows)
     )
 }

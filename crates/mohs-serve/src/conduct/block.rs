@@ -84,6 +84,9 @@ pub fn next(
         left = new_block(tx, hosted, &mut row, screen)?;
     }
     session::update(tx, &row)?;
+    if let (Some(first), Some(last)) = (left.first(), left.last()) {
+        session::note_handed(tx, session, epoch, (first.idx, last.idx))?;
+    }
     let next = Next { left, n_done: row.n_done, n_total: row.n_total };
     // Answers come soon.
     let mut live = Live::new(row);

@@ -58,17 +58,22 @@ pub fn renew(
 
 /// Takes back what a session holds. The caller stores the session.
 ///
-/// Trials that were not begun expire; those that were are void, because the picture was seen.
+/// Trials that were not begun expire; those that were are void, because the picture was seen. Who began
+/// with the beeps and was not heard of for too long goes on with the rest of their block.
 pub fn release(
     tx: &mut dyn Connection,
     hosted: &Hosted,
     row: &mut SessionRow,
     reason: &str,
 ) -> Result<(), StoreError> {
-    for trial in trial::in_state(tx, &row.session, TrialState::Planned)? {
-        expire(tx, hosted, row, trial)?;
-    }
     void_started(tx, hosted, row, reason)?;
+    // What is left of a block of beeps fills no cell: it waits, else they would do less than all.
+    let is_kept = hosted.study.task == Task::Beep && reason == LAPSED && 0 < row.n_done;
+    if !is_kept {
+        for trial in trial::in_state(tx, &row.session, TrialState::Planned)? {
+            expire(tx, hosted, row, trial)?;
+        }
+    }
     if row.lease_until_ms.take().is_some()
         && let Some(order) = row.cell
     {

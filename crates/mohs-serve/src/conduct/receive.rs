@@ -335,7 +335,7 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
             live.note_facts();
         }
         Effect::Start(id) => {
-            let Some(trial) = live.known_trial(&id) else { return };
+            let Some(trial) = shown(live, epoch, &id) else { return };
             if is_known_twice(trial, epoch) {
                 return void_twice(live, &id, epoch);
             }
@@ -355,7 +355,7 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
         }
         Effect::Outcome(outcome) => finish(live, epoch, outcome, now_ms),
         Effect::Abandoned(id, reason) => {
-            let Some(trial) = live.known_trial(&id) else { return };
+            let Some(trial) = shown(live, epoch, &id) else { return };
             if trial.state.is_leased() {
                 let (cell, counts) = (trial.cell, u32::from(!trial.is_practice));
                 if let Some(number) = cell {
@@ -369,13 +369,21 @@ fn apply(live: &mut Live, epoch: u32, effect: Effect, now_ms: i64) {
     }
 }
 
+/// Returns a trial that an epoch may speak of: one that its browser was handed, or that it is known to
+/// have begun. Ids can be guessed, and who came by the recruiter's id alone could void any trial with
+/// them; what they say of others is kept as events and changes nothing.
+fn shown<'a>(live: &'a Live, epoch: u32, id: &str) -> Option<&'a TrialRow> {
+    let trial = live.known_trial(id)?;
+    (trial.epoch == Some(epoch) || live.was_handed(epoch, trial)).then_some(trial)
+}
+
 /// Takes the outcome of a trial, the first one that comes.
 ///
 /// A trial that the server had given up, because the page was opened anew or not heard of, is
 /// taken after all when its report comes late.
 fn finish(live: &mut Live, epoch: u32, outcome: Box<Outcome>, now_ms: i64) {
     let id = outcome.report.trial.clone();
-    let Some(trial) = live.known_trial(&id) else { return };
+    let Some(trial) = shown(live, epoch, &id) else { return };
     if is_known_twice(trial, epoch) {
         return void_twice(live, &id, epoch);
     }

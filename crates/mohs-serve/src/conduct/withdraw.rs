@@ -33,6 +33,10 @@ pub fn withdraw_for(
     hosted: &Hosted,
     id_or_code: &str,
 ) -> Result<bool, StoreError> {
+    // The code that all get is nobody's, also while only one has it.
+    if hosted.study.page.completion_code.as_deref() == Some(id_or_code) {
+        return Ok(false);
+    }
     let Some(session) = session::by_id_or_code(tx, &hosted.name, id_or_code)? else {
         return Ok(false);
     };
@@ -44,7 +48,7 @@ pub fn withdraw_for(
 fn forget(tx: &mut dyn Connection, hosted: &Hosted, mut row: SessionRow) -> Result<(), StoreError> {
     let session = row.session.clone();
     let session = session.as_str();
-    let was_complete = row.state == State::Complete;
+    let was_complete = row.state == State::Complete && !row.is_preview;
     lease::release(tx, hosted, &mut row, "withdrawn")?;
     for answered in trial::in_state(tx, session, TrialState::Answered)? {
         if let Some(number) = answered.cell.filter(|_| answered.is_counted) {

@@ -13,6 +13,7 @@ use mohs_score::draw::Draw;
 
 use super::{Asked, Plan, Shown};
 use crate::hosted::Hosted;
+use crate::store::trial::TrialState;
 
 const STIMULI: u64 = 3;
 
@@ -32,17 +33,20 @@ pub const DESCENDING: i64 = 1;
 
 pub(super) fn next_block<'a>(asked: &Asked<'a>) -> Plan<'a> {
     let beep = &asked.hosted.study.beep;
-    let has_practice = 0 < beep.practice_trials;
-    let n_blocks = asked.session.n_blocks as usize;
-    if has_practice && n_blocks == 0 {
+    // A block of which nothing was begun before it was taken back comes again.
+    let begun = || asked.given.iter().filter(|given| given.state != TrialState::Expired);
+    if 0 < beep.practice_trials && !begun().any(|given| given.is_practice) {
         return practice(asked);
     }
-    let position = n_blocks - usize::from(has_practice);
-    if beep.beeps_ms.len() <= position {
-        return Plan::default();
-    }
+    let is_left = |beep_idx: &usize| {
+        let beep_ms = beep.beeps_ms[*beep_idx].value();
+        !begun().any(|given| given.beep_ms.is_some_and(|ms| ms.total_cmp(&beep_ms).is_eq()))
+    };
+    let mut left = (0..beep.beeps_ms.len()).filter(is_left);
     let is_descending = asked.session.cell == Some(DESCENDING);
-    let beep_idx = if is_descending { beep.beeps_ms.len() - 1 - position } else { position };
+    let Some(beep_idx) = (if is_descending { left.next_back() } else { left.next() }) else {
+        return Plan::default();
+    };
     let stimuli = stimuli(asked.hosted);
     let n = beep.trials_per_block.min(stimuli.len());
     let positions = (beep_idx * n..(beep_idx + 1) * n).map(|idx| idx % stimuli.len());

@@ -18,11 +18,11 @@ pub(crate) const API: [(&str, &str, &str, &str); 6] = [
     ("/api/sessions/{session}/withdraw", "Delete my data", "WithdrawRequest", "Withdrawn"),
 ];
 
-/// Other addresses: what for, and the types an answer may have.
+/// Other addresses: what for, and the types an answer may have; none where it only sends elsewhere.
 pub(crate) const PAGES: [(&str, &str, &str); 8] = [
     ("/", "That the link of a study is needed", "text/html"),
     ("/s/{study}", "The page of a study", "text/html"),
-    ("/s/{study}/", "The same, which sends there", "text/html"),
+    ("/s/{study}/", "Sends to the page of a study", ""),
     ("/assets/{file}", "Script and style of the page", "text/javascript text/css"),
     ("/media/{file}", "A picture, named by its SHA-256", "image/png"),
     ("/health", "Whether the store answers", "application/json"),
@@ -77,11 +77,15 @@ pub(crate) fn document() -> Value {
     }
     for (address, what, kinds) in PAGES {
         let content: Value = kinds.split(' ').map(|kind| (kind.to_owned(), json!({}))).collect();
+        let (status, answer) = match kinds {
+            "" => ("308", json!({"description": what})),
+            _ => ("200", json!({"description": what, "content": content})),
+        };
         let operation = json!({
             "summary": what,
             "parameters": parameters(address),
             "responses": {
-                "200": {"description": what, "content": content},
+                status: answer,
                 "404": {"description": "nothing here"},
                 "429": refused("too often"),
             },
@@ -213,5 +217,7 @@ mod tests {
         for address in addresses {
             assert!(document["paths"].get(address).is_some(), "{address}");
         }
+        let sends_on = &document["paths"]["/s/{study}/"]["get"]["responses"];
+        assert!(sends_on.get("200").is_none() && sends_on.get("308").is_some(), "{sends_on}");
     }
 }

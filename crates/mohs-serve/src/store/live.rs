@@ -96,6 +96,13 @@ impl Live {
         }
     }
 
+    /// Returns whether a trial was handed to the browser of an epoch that was asked for before.
+    pub fn was_handed(&self, epoch: u32, trial: &TrialRow) -> bool {
+        self.chains.get(&epoch).is_some_and(|chain| {
+            chain.row.handed.iter().any(|(from, through)| (*from..=*through).contains(&trial.idx))
+        })
+    }
+
     /// Adds trials that have just been stored, so that they need not be read.
     pub fn expect(&mut self, trials: Vec<TrialRow>) {
         for trial in trials {

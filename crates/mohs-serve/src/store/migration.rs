@@ -48,6 +48,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        number: 7,
+        both: include_str!("../../migrations/0007_handed.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
 
 /// The first version that overwrites what is deleted.
@@ -57,12 +63,22 @@ const OVERWRITES: i64 = 6;
 pub(super) fn run(connection: &mut dyn Connection) -> Result<(), StoreError> {
     if connection.dialect() == "sqlite" && holds_deleted(connection)? {
         // What was deleted by older versions may still be read in the file.
-        connection.batch("vacuum")?;
+        connection.batch("vacuum").map_err(not_rewritten)?;
     }
     connection.begin()?;
     let outcome = run_missing(connection);
     connection.batch(if outcome.is_ok() { "commit" } else { "rollback" })?;
     outcome
+}
+
+/// Says why a file could not be written anew, where people can do something about it.
+fn not_rewritten(error: StoreError) -> StoreError {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
+    match error.sqlite_code() {
+        Some(DiskFull) => StoreError::NoRoom(Box::new(error)),
+        Some(DatabaseBusy | DatabaseLocked) => StoreError::InUse(Box::new(error)),
+        _ => error,
+    }
 }
 
 /// Returns whether an older version worked with the database, which left what it deleted.
@@ -96,4 +112,23 @@ fn run_missing(connection: &mut dyn Connection) -> Result<(), StoreError> {
             .execute("insert into migration (number) values ($1)", &[migration.number.into()])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_anew_is_told_from_one_that_failed() {
+        let failed = |code| {
+            let cause = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            not_rewritten(cause.into())
+        };
+        assert!(matches!(failed(ffi::SQLITE_FULL), StoreError::NoRoom(_)));
+        assert!(matches!(failed(ffi::SQLITE_BUSY), StoreError::InUse(_)));
+        assert!(matches!(failed(ffi::SQLITE_LOCKED), StoreError::InUse(_)));
+        assert!(matches!(failed(ffi::SQLITE_CORRUPT), StoreError::Sqlite(_)));
+    }
 }

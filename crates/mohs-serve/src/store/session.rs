@@ -65,7 +65,7 @@ pub enum State {
     Complete,
     /// The participant stopped before the end; the data are kept.
     Early,
-    /// There was not one trial for the participant: they had seen everything in other studies.
+    /// There was not one trial for the participant: what they had not seen in other studies was full.
     NothingLeft,
 }
 
@@ -157,7 +157,7 @@ pub fn by_id_or_code(
     study: &str,
     id_or_code: &str,
 ) -> Result<Option<String>, StoreError> {
-    // Participants may share a code that the study gives to all; then it names nobody.
+    // Participants may share a code that the study gave to all before; then it names nobody.
     let sql =
         "select session from session where study = $1 and (session = $2 or code = $2) limit 2";
     let mut found = tx.rows(sql, &[study.into(), id_or_code.into()], |row| row.word(0))?;
@@ -355,6 +355,9 @@ pub struct EpochRow {
     pub broken_at: Option<i64>,
     /// The highest number of an event that is stored; above `acked_through` when there is a gap.
     pub highest: u32,
+    /// Positions of the trials that its browser was handed, from the first to the last of each of that
+    /// browser's epochs.
+    pub handed: Vec<(u32, u32)>,
 }
 
 /// Adds an epoch; `root` is the one in which the same browser came first.
@@ -397,14 +400,38 @@ pub fn find_epoch(
     session: &str,
     epoch: u32,
 ) -> Result<Option<EpochRow>, StoreError> {
-    let sql = "select acked_through, head, broken_at, highest from epoch \
-               where session = $1 and epoch = $2";
-    tx.first(sql, &[session.into(), epoch.into()], |row| EpochRow {
-        acked_through: row.count(0),
-        head: row.word(1),
-        broken_at: row.int(2),
-        highest: row.count(3),
-    })
+    let sql = "select epoch.acked_through, epoch.head, epoch.broken_at, epoch.highest, \
+               own.handed_from, own.handed_through from epoch \
+               join epoch own on own.session = epoch.session and own.root = epoch.root \
+               where epoch.session = $1 and epoch.epoch = $2 order by own.epoch";
+    let rows = tx.rows(sql, &[session.into(), epoch.into()], |row| {
+        let handed = row.int(4).map(|_| (row.count(4), row.count(5)));
+        let row = EpochRow {
+            acked_through: row.count(0),
+            head: row.word(1),
+            broken_at: row.int(2),
+            highest: row.count(3),
+            handed: Vec::new(),
+        };
+        (row, handed)
+    })?;
+    let handed = rows.iter().filter_map(|(_, handed)| *handed).collect();
+    Ok(rows.into_iter().next().map(|(row, _)| EpochRow { handed, ..row }))
+}
+
+/// Notes the positions of the trials that an epoch is handed now.
+pub fn note_handed(
+    tx: &mut dyn Connection,
+    session: &str,
+    epoch: u32,
+    (from, through): (u32, u32),
+) -> Result<(), StoreError> {
+    tx.execute(
+        "update epoch set handed_from = coalesce(handed_from, $3), handed_through = $4 \
+         where session = $1 and epoch = $2",
+        &[session.into(), epoch.into(), from.into(), through.into()],
+    )?;
+    Ok(())
 }
 
 /// Stores how far an epoch has come.

@@ -179,8 +179,8 @@ pub fn has_begun_by_others(
 
 /// Returns what a session has been given in any state, for what may not come again.
 pub fn given(tx: &mut dyn Connection, session: &str) -> Result<Vec<Given>, StoreError> {
-    let sql = "select source, label, exposure_ms, cell, is_practice, idx, right_source from trial \
-               where session = $1 order by idx";
+    let sql = "select source, label, exposure_ms, cell, is_practice, idx, right_source, beep_ms, \
+               state from trial where session = $1 order by idx";
     tx.rows(sql, &[session.into()], |row| Given {
         source: row.word(0),
         label: row.word(1),
@@ -189,6 +189,8 @@ pub fn given(tx: &mut dyn Connection, session: &str) -> Result<Vec<Given>, Store
         is_practice: row.flag(4),
         idx: row.count(5),
         right_source: row.owned(6),
+        beep_ms: row.real(7),
+        state: TrialState::parse(&row.word(8)),
     })
 }
 
@@ -209,6 +211,10 @@ pub struct Given {
     pub idx: u32,
     /// Pairs: the other picture.
     pub right_source: Option<String>,
+    /// Beep: when it sounds.
+    pub beep_ms: Option<f64>,
+    /// Where it stands.
+    pub state: TrialState,
 }
 
 /// Adds a planned trial.

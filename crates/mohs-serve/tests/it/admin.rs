@@ -111,6 +111,22 @@ async fn the_owner_deletes_whose_data_they_are_asked_to() {
     assert!(page.contains("0 / 144"), "{page}");
 }
 
+#[tokio::test]
+async fn a_code_that_all_get_names_nobody_also_while_one_has_it() {
+    let server = TestServer::start(Task::Flash, (24, 3), |study| {
+        study.page.completion_code = Some("C1ABCDEF".into());
+    })
+    .await;
+    let crowd = Crowd::new(&server.app.studies["study"], Seed(3));
+    let ended = server.join("p1").await.take_part(&mut crowd.person(1)).await.unwrap();
+    assert_eq!(ended.code.as_deref(), Some("C1ABCDEF"));
+    let path = "/admin/study/withdraw";
+    let asked = send(&server, form_post(path), Some(Role::Owner), "whose=C1ABCDEF&sure=yes");
+    assert_eq!(asked.await.0, 400);
+    let (_, page) = ask(&server, Method::GET, "/admin/study", Some(Role::Owner)).await;
+    assert!(page.contains("6 / 144"), "{page}");
+}
+
 fn form_post(path: &str) -> Builder {
     Request::post(path).header("content-type", "application/x-www-form-urlencoded")
 }

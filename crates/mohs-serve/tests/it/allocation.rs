@@ -283,6 +283,46 @@ async fn an_order_of_blocks_that_lapsed_goes_to_others_and_comes_back_where_ther
     assert_eq!(server.cells().await.iter().map(|(_, leased)| leased).sum::<i64>(), 3);
 }
 
+/// Before the first trial, in the practice, after it, and in the middle of each block: whoever comes back
+/// after their lease does all that there is.
+#[tokio::test]
+async fn a_block_of_beeps_is_gone_on_with_or_comes_again_after_a_lapse() {
+    for (n_practice, n_first) in [(0, 0), (0, 1), (0, 4), (2, 0), (2, 1), (2, 2), (2, 3), (2, 6)] {
+        let server = TestServer::start(Task::Beep, (24, 3), |study| {
+            study.beep.practice_trials = n_practice;
+        })
+        .await;
+        let mut bot = server.join("p1").await;
+        bot.take_part(&mut leaves_after(n_first)).await.unwrap();
+        server.clock.turn(31 * 60_000);
+        assert_eq!(server.app.sweep().await.unwrap(), 1);
+        assert_eq!(server.cells().await, [(0, 0), (0, 0)]);
+        let code = bot.take_part(&mut first_answers).await.unwrap().code;
+        assert!(code.is_some_and(|code| !code.starts_with("EARLY")), "{n_practice}, {n_first}");
+        assert_eq!(server.cells().await, [(1, 0), (0, 0)]);
+        let sql = "select beep_ms from trial where state = 'answered' and is_practice = 0 \
+                   order by idx";
+        let beeps = server.app.store.read(move |tx| tx.rows(sql, &[], |row| row.real(0)));
+        let beeps: Vec<f64> = beeps.await.unwrap().into_iter().flatten().collect();
+        assert_eq!(beeps, [[500.0; 3], [900.0; 3]].concat(), "{n_practice}, {n_first}");
+    }
+}
+
+#[tokio::test]
+async fn deleting_a_preview_takes_nobody_off_an_order_of_blocks() {
+    let server = TestServer::start(Task::Beep, (24, 3), |_| ()).await;
+    for id in ["p1", "p2"] {
+        server.join(id).await.take_part(&mut first_answers).await.unwrap();
+    }
+    let mut request = join_request(None);
+    let until = crate::server::NOON_MS + 1_000;
+    request.preview = Some(server.app.secret.preview_token("study", until));
+    let mut bot = Bot::join(server.transport.clone(), "study", &request).await.unwrap();
+    bot.take_part(&mut first_answers).await.unwrap();
+    assert!(bot.withdraw().await.unwrap().is_deleted);
+    assert_eq!(server.cells().await, [(1, 0), (1, 0)]);
+}
+
 /// Answers `n` trials and leaves.
 fn leaves_after(
     n: usize,

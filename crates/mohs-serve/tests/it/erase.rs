@@ -123,7 +123,8 @@ async fn what_an_older_version_deleted_goes_when_the_file_is_brought_up_to_date(
     old.execute_batch(
         "pragma secure_delete = off; pragma busy_timeout = 5000; delete from event; \
          delete from trial; delete from session; delete from epoch; \
-         alter table epoch drop column root; delete from migration where number = 6; \
+         alter table epoch drop column root; alter table epoch drop column handed_from; \
+         alter table epoch drop column handed_through; delete from migration where 6 <= number; \
          pragma wal_checkpoint(truncate)",
     )
     .unwrap();

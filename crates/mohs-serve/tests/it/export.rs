@@ -53,6 +53,8 @@ async fn trials_that_were_given_up_are_exported_as_void() {
     bot.start(&block.trials[1]);
     bot.flush().await.unwrap();
     let mut bot = server.join("p1").await;
+    let block_left = bot.block().await.unwrap().block.unwrap();
+    assert_eq!(block_left.trials[0], block.trials[2]);
     bot.start(&block.trials[2]);
     bot.flush().await.unwrap();
     server.clock.turn(31 * 60_000);

@@ -329,6 +329,13 @@ pub(crate) fn open_store(place: &Place) -> Result<Store, CliError> {
             "the file and its folder must be writable for you; name a database elsewhere with \
              --db sqlite:PATH, or copy this one",
         ),
+        error @ StoreError::NoRoom(_) => CliError::surroundings(what).because(error).hint(
+            "make room for its size once more, beside it and in the folder for temporary files; \
+             the variable SQLITE_TMPDIR names another folder",
+        ),
+        error @ StoreError::InUse(_) => CliError::surroundings(what)
+            .because(error)
+            .hint("stop the other server, or whatever has it open, and start this again"),
         error => store_error(error).while_doing(what),
     })
 }
