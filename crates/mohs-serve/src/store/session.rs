@@ -341,6 +341,8 @@ pub fn forget(tx: &mut dyn Connection, session: &str) -> Result<(), StoreError> 
     }
     let Some(memory) = tx.memory() else { return Ok(()) };
     memory.note_deleted();
+    // The file is to be written anew; see the writer.
+    tx.batch("pragma user_version = 1")?;
     journal::forget_session(tx, session)
 }
 

@@ -52,6 +52,8 @@ struct Counts {
     is_log_ready: AtomicBool,
     /// Whether SQLite's log may hold what somebody had deleted.
     is_log_to_erase: AtomicBool,
+    /// Whether its file may: rows that are moved from page to page leave themselves behind there.
+    is_file_to_rewrite: AtomicBool,
     /// Whether a write failed, and none was tried out since.
     has_failed: AtomicBool,
 }
@@ -151,6 +153,12 @@ fn work(
     counts: &Counts,
 ) {
     let teller = tell_answers();
+    let is_marked = |row: &dyn Row| row.whole(0) != 0;
+    if matches!(place, Place::Sqlite(_))
+        && matches!(connection.first("pragma user_version", &[], is_marked), Ok(Some(true)))
+    {
+        rewrite(connection.as_mut(), counts);
+    }
     while let Some(first) = waiting.blocking_recv() {
         let mut jobs = vec![first];
         while jobs.len() < MOST_TOGETHER {
@@ -168,9 +176,12 @@ fn work(
         }
         counts.n_jobs.fetch_add(jobs.len() as u64, Ordering::Relaxed);
         if transaction(connection.as_mut(), &mut jobs).is_ok() {
-            counts.tell(connection.as_mut());
+            let has_deleted = counts.tell(connection.as_mut());
             // The teller is there as long as this thread.
             let _ = teller.send(jobs);
+            if has_deleted && is_small(connection.as_mut()) {
+                rewrite(connection.as_mut(), counts);
+            }
             continue;
         }
         for job in jobs {
@@ -187,6 +198,27 @@ fn work(
     // Nobody asks any more. Should this not come to its end, the journal has it.
     let rest: &mut dyn FnMut(&mut dyn Connection) -> _ = &mut memory::settle_all;
     let _ = in_transaction(connection.as_mut(), rest);
+    counts.tell(connection.as_mut());
+    if counts.is_file_to_rewrite.load(Ordering::Relaxed) {
+        rewrite(connection.as_mut(), counts);
+    }
+}
+
+/// Pages up to which a file is rewritten while others wait: it takes less than a second.
+const FEW_PAGES: i64 = 16_384;
+
+fn is_small(connection: &mut dyn Connection) -> bool {
+    let n_pages = connection.first("pragma page_count", &[], |row: &dyn Row| row.whole(0));
+    n_pages.is_ok_and(|found| found.is_some_and(|n_pages| n_pages <= FEW_PAGES))
+}
+
+/// Writes SQLite's file anew, without what was deleted. Where that fails, e.g. on a full disk, it is
+/// tried again after the next deletion, when the server stops and when it starts.
+fn rewrite(connection: &mut dyn Connection, counts: &Counts) {
+    if connection.batch("vacuum; pragma user_version = 0").is_ok() {
+        counts.is_file_to_rewrite.store(false, Ordering::Relaxed);
+        counts.is_log_to_erase.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Starts a thread that answers what was committed, while the next group is written. Waking those who
@@ -202,14 +234,17 @@ fn tell_answers() -> channel::Sender<Vec<Box<dyn Job>>> {
 }
 
 impl Counts {
-    /// Notes a commit.
-    fn tell(&self, connection: &mut dyn Connection) {
+    /// Notes a commit; returns whether somebody had data deleted.
+    fn tell(&self, connection: &mut dyn Connection) -> bool {
         self.n_commits.fetch_add(1, Ordering::Relaxed);
         let is_behind = connection.memory().is_some_and(|memory| memory.is_behind());
         self.is_behind.store(is_behind, Ordering::Relaxed);
-        if connection.memory().is_some_and(|memory| memory.take_deleted()) {
+        let has_deleted = connection.memory().is_some_and(|memory| memory.take_deleted());
+        if has_deleted {
             self.is_log_to_erase.store(true, Ordering::Relaxed);
+            self.is_file_to_rewrite.store(true, Ordering::Relaxed);
         }
+        has_deleted
     }
 }
 

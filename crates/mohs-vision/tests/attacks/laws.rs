@@ -1,7 +1,9 @@
 //! Identities between attacks, bounds that all of them keep, and what is the same for every ε.
 
 use mohs_data::{Norm, Seed, StimulusId};
-use mohs_vision::probe::attack::{ATTACKS, Case, Kind, Luck, Preset, Settings, white_box::Oracle};
+use mohs_vision::probe::attack::{
+    ATTACKS, Aim, Case, Kind, Luck, Memory, Move, Preset, Reply, Settings, Start, white_box::Oracle,
+};
 use proptest::prelude::*;
 
 use crate::drive::{Drive, case, engine, model, no_luck, settings};
@@ -88,6 +90,44 @@ fn an_epsilon_of_zero_changes_nothing() {
         let drive = Drive { attack, settings: &settings, epsilon: 0.0, luck: luck(attack.name) };
         let trace = drive.run(&case, &mut oracle);
         assert_eq!(trace.last, *case.pixels, "{}", attack.name);
+    }
+}
+
+/// A model that is sure of itself, or does not look at the picture, has no slope: attacks then ask about
+/// pictures all the same, and not about what is no number.
+#[test]
+fn a_model_without_slopes_is_asked_about_pictures() {
+    let case = Case {
+        pixels: picture(1).into(),
+        width: SIDE,
+        height: SIDE,
+        label: 0,
+        aim: Aim::Leave(0),
+        clean: vec![9.0, 0.0, 0.0, 0.0, 0.0].into(),
+        is_model_random: false,
+    };
+    for attack in ATTACKS {
+        let mut settings = Settings::of(attack, Preset::Torchattacks351);
+        settings.n_queries = settings.n_queries.min(20);
+        let mut run = attack.start(Start {
+            case: &case,
+            settings: &settings,
+            epsilon: 0.1,
+            luck: luck(attack.name),
+            ends_early: false,
+        });
+        let (mut memory, mut reply) = (Memory::default(), None);
+        loop {
+            let (pixels, n_slopes) = match run.step(reply, &mut memory) {
+                Move::Answer(pixels) => (pixels, 0),
+                Move::Gradient(pixels, _) => (pixels, case.pixels.len()),
+                Move::End(_) => break,
+            };
+            let are_levels = pixels.iter().all(|level| (0.0..=1.0).contains(level));
+            assert!(are_levels, "{}", attack.name);
+            let (logits, gradient) = (case.clean.to_vec(), vec![0.0; n_slopes]);
+            reply = Some(Reply { pixels, logits, loss: 0.0, gradient });
+        }
     }
 }
 

@@ -269,6 +269,14 @@ fn refused(error: EvaluateError, stimuli: &[Stimulus], path: &Path) -> CliError 
     }
 }
 
+/// Where a file will be, however its path is spelled.
+fn place_of(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    path.file_name().map_or(parent.clone(), |name| parent.join(name))
+}
+
 /// Refuses outputs that cannot be written or are among the files read.
 fn check_files(args: &AttackArgs, request: &Request, stimuli: &Path) -> Result<(), CliError> {
     let mut inputs = vec![stimuli.to_owned()];
@@ -285,7 +293,7 @@ fn check_files(args: &AttackArgs, request: &Request, stimuli: &Path) -> Result<(
             return Err(CliError::input(format!("`{}` is a folder, not a file", output.display()))
                 .hint("name another file"));
         }
-        if outputs[..idx].contains(output) {
+        if outputs[..idx].iter().any(|other| place_of(other) == place_of(output)) {
             return Err(CliError::input(format!("`{}` is asked for twice", output.display()))
                 .hint("--output, --correct and --trace are different files"));
         }

@@ -188,6 +188,7 @@ fn mistakes_are_named_with_what_to_do() {
     refused(&place, &args(&["--output", "stimuli.csv"]), &["one of the files to read"]);
     refused(&place, &args(&["--output", "nowhere/rows.csv"]), &["no folder"]);
     refused(&place, &args(&["--output", "a.csv", "--correct", "a.csv"]), &["asked for twice"]);
+    refused(&place, &args(&["--output", "a.csv", "--correct", "./a.csv"]), &["asked for twice"]);
     refused(&place, &["attack", "model.onnx"], &["which pictures to attack"]);
     refused(
         &place,

@@ -75,8 +75,10 @@ impl Run for Descent {
             self.epsilon *= if is_reached { 1.0 - self.gamma } else { 1.0 + self.gamma };
         }
         let size = size_of(Norm::L2, x, &z).max(f32::MIN_POSITIVE);
+        // Without a slope nothing has moved, and nothing times infinity is no number.
+        let scale = (self.epsilon / size).min(f32::MAX);
         for (z, &x) in z.iter_mut().zip(x.iter()) {
-            *z = (x + (*z - x) * (self.epsilon / size)).clamp(0.0, 1.0);
+            *z = (x + (*z - x) * scale).clamp(0.0, 1.0);
         }
         self.step += 1;
         Move::Gradient(z, Loss::CrossEntropy)
