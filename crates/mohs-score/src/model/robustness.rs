@@ -353,7 +353,8 @@ fn attack(
         bands.iter().map(|places| series.within(places)).collect();
     let groups: Vec<&[survival::Observation]> = parts.iter().map(Vec::as_slice).collect();
     let ends = match groups.as_slice() {
-        [first, .., last] => vec![*first, *last],
+        // One stimulus has no spread.
+        [first, .., last] if 1 < first.len() && 1 < last.len() => vec![*first, *last],
         _ => Vec::new(),
     };
     let names: Vec<&String> = table.bands.iter().flat_map(|bands| &bands.names).collect();

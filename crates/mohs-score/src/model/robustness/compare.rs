@@ -170,7 +170,8 @@ fn gain(
         .map(|(a, b)| paired_gain(a, b, &ours, &theirs, horizon, redraw.confidence))
         .collect();
     let double = match plain.as_slice() {
-        [_, Some(easy), .., Some(hard)] => {
+        // One stimulus has no spread.
+        [_, Some(easy), .., Some(hard)] if 1 < easy.n && 1 < hard.n => {
             difference_of(easy, hard, (-2.0 * horizon, 2.0 * horizon))
         }
         _ => None,
